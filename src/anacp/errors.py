@@ -1,0 +1,50 @@
+"""Every error the package raises on purpose: one root, a few leaves.
+
+A message says what was expected, what was found, and what to do about it. Each leaf also derives from the built-in
+or scikit-learn error that a caller would guess, so `except ValueError` keeps working.
+"""
+
+from sklearn.exceptions import NotFittedError
+
+__all__ = [
+    "AnacpError",
+    "InputError",
+    "MismatchError",
+    "ModelFileError",
+    "NotLearnedError",
+    "NumericalError",
+    "ParameterError",
+    "UnknownNameError",
+]
+
+
+class AnacpError(Exception):
+    """The root of all errors raised by anacp."""
+
+
+class InputError(AnacpError, ValueError):
+    """Features or labels that cannot be used; the model is unchanged."""
+
+
+class ParameterError(AnacpError, ValueError):
+    """A parameter outside its range."""
+
+
+class UnknownNameError(AnacpError, ValueError):
+    """A name that is not registered; the message offers the nearest one."""
+
+
+class MismatchError(AnacpError, ValueError):
+    """Two things that cannot be combined, such as models with different projections."""
+
+
+class NotLearnedError(AnacpError, NotFittedError):
+    """A question to a model that has learned nothing yet."""
+
+
+class NumericalError(AnacpError, ArithmeticError):
+    """A computation that failed although the input was valid."""
+
+
+class ModelFileError(AnacpError, ValueError):
+    """A model file that is truncated, foreign, or written by a newer version."""

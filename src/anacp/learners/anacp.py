@@ -1,0 +1,273 @@
+"""AnaCP: Analytic Contrastive Projection (Momeni, Xiao and Liu, NeurIPS 2025)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, cast, get_args
+
+import numpy as np
+import torch
+import torch.nn.functional as F  # noqa: N812
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor
+
+from anacp.learners.base import Learner
+from anacp.learners.inputs import check_features
+from anacp.learners.registry import register
+from anacp.projections import (
+    ACTIVATIONS,
+    Activation,
+    ContrastiveProjection,
+    RandomProjection,
+    Targets,
+    target_prototypes,
+)
+from anacp.replay import replay_groups
+from anacp.statistics import ClassGram, ClassMoments, Statistic
+from anacp.statistics.base import BLOCK_ROWS, row_blocks
+
+__all__ = ["AnaCP"]
+
+# Added to the covariance when it is inverted, relative to E‖x‖² (1 for normalised features); never stored.
+JITTER = 1e-4
+# Replay noise is projected once a group and shared by the classes of the group; groups are independent.
+REPLAY_GROUPS = 8
+# Replayed rows gathered before they enter the classifier's Gram matrix: long products are fast ones.
+REPLAY_ROWS = 4 * BLOCK_ROWS
+
+
+@dataclass(frozen=True)
+class _Readout:
+    """φ(uV) for u = aP, from the coefficients a: φ(a·PV)."""
+
+    matrix: Tensor  # PV (c, m)
+    projection: RandomProjection
+
+    @property
+    def n_outputs(self) -> int:
+        return self.projection.n_outputs
+
+    def __call__(self, coefficients: Tensor) -> Tensor:
+        return self.projection.activate(coefficients @ self.matrix)
+
+
+@dataclass(frozen=True)
+class _Solution:
+    projection: ContrastiveProjection | None
+    features: _Readout | RandomProjection | None  # the ELM's, of coefficients or of the input
+    weights: Tensor  # (m, c) for the ELM, unit prototypes (c, d) for NCM
+
+
+@register
+class AnaCP(Learner):
+    """Random projections, ridge regression onto separated class means, pseudo-replay, and an ELM on top.
+
+    Keeps class means, one covariance, and a Gram matrix with class sums for each head; everything else is solved from
+    these. No gradient, no stored example, no number of classes in advance.
+
+    Parameters
+    ----------
+    n_projected : int, default=5000
+        Random features a head, D.
+    n_heads : int, default=3
+        Contrastive projection heads, H. 0 turns the projection off: a plain ELM, or a plain NCM.
+    n_replay : int, default=100
+        Pseudo-features drawn for each class to solve the ELM, R.
+    ridge : float, default=100.0
+        λ of the heads.
+    classifier_ridge : float, default=100.0
+        λ of the ELM.
+    repulsion : float, default=1.0
+        α, how far class means are pushed apart.
+    targets : {"paper", "reference", "means"}, default="paper"
+        Target prototypes: the paper's, the released code's, or the class means themselves (no repulsion).
+    covariance : {"shared", "class"}, default="shared"
+        Replay from one covariance, or from one for each class (Σ_y; costs d² numbers a class).
+    classifier : {"elm", "ncm"}, default="elm"
+        Solve an ELM on replayed features, or take the nearest target prototype in cosine distance.
+    activation : {"gelu", "relu", "tanh", "identity"}, default="gelu"
+        φ.
+    normalize : bool or {"inputs", "heads"}, default=True
+        Scale to length one: inputs and the output of each head (True), only one of them, or neither (False).
+    random_state : int, default=0
+        Seed of all projections and draws.
+    device : str, default="cpu"
+        Any torch device.
+    dtype : {"float32", "float64"}, default="float32"
+        Precision of the projections, Gram matrices and scores.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (c,)
+        The classes learned so far, sorted.
+    n_features_in_ : int
+        The width of the features, d.
+
+    Examples
+    --------
+    >>> import anacp
+    >>> sample = anacp.load_sample("clinc150")
+    >>> model = anacp.AnaCP(n_projected=1000).partial_fit(sample.x_train, sample.y_train)
+    >>> model.predict(sample.x_test[:2])
+    """
+
+    _solve_parameters: ClassVar[frozenset[str]] = frozenset(
+        {"n_replay", "ridge", "classifier_ridge", "repulsion", "targets"}
+    )
+
+    def __init__(
+        self,
+        *,
+        n_projected: int = 5000,
+        n_heads: int = 3,
+        n_replay: int = 100,
+        ridge: float = 100.0,
+        classifier_ridge: float = 100.0,
+        repulsion: float = 1.0,
+        targets: Targets = "paper",
+        covariance: Literal["shared", "class"] = "shared",
+        classifier: Literal["elm", "ncm"] = "elm",
+        activation: Activation = "gelu",
+        normalize: bool | Literal["inputs", "heads"] = True,
+        random_state: int = 0,
+        device: str = "cpu",
+        dtype: Literal["float32", "float64"] = "float32",
+    ) -> None:
+        self.n_projected = n_projected
+        self.n_heads = n_heads
+        self.n_replay = n_replay
+        self.ridge = ridge
+        self.classifier_ridge = classifier_ridge
+        self.repulsion = repulsion
+        self.targets = targets
+        self.covariance = covariance
+        self.classifier = classifier
+        self.activation = activation
+        self.normalize = normalize
+        self.random_state = random_state
+        self.device = device
+        self.dtype = dtype
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        for name in ("n_projected", "n_replay"):
+            value = getattr(self, name)
+            self._expect(name, isinstance(value, int | np.integer) and value > 0, "a positive integer")
+        self._expect("n_heads", isinstance(self.n_heads, int | np.integer) and self.n_heads >= 0, "an integer ≥ 0")
+        for name in ("ridge", "classifier_ridge"):
+            self._expect(name, getattr(self, name) > 0, "a positive number")
+        self._expect("repulsion", self.repulsion >= 0, "a number ≥ 0")
+        for name, choices in {
+            "targets": get_args(Targets),
+            "covariance": ("shared", "class"),
+            "classifier": ("elm", "ncm"),
+            "activation": tuple(ACTIVATIONS),
+            "normalize": (True, False, "inputs", "heads"),
+        }.items():
+            self._expect(name, getattr(self, name) in choices, "one of " + ", ".join(map(repr, choices)))
+
+    def _prepare(self, x: Tensor) -> Tensor:
+        return F.normalize(x, dim=1) if self.normalize in (True, "inputs") else x
+
+    def _projection(self, n_features: int, role: str) -> RandomProjection:
+        return RandomProjection(
+            n_features, self.n_projected, self.activation, self.random_state, role, self.device, self._torch_dtype
+        )
+
+    def _statistics(self, n_features: int, device: str) -> dict[str, Statistic]:
+        """Moments, and a Gram matrix for each head; without heads the ELM has one of its own."""
+        roles = [f"head {h}" for h in range(self.n_heads)] or (["classifier"] if self.classifier == "elm" else [])
+        moments = ClassMoments(n_features, spread=self.covariance, device=device)
+        grams = {
+            role: ClassGram(self._projection(n_features, role), device=device, dtype=self._torch_dtype)
+            for role in roles
+        }
+        return {"moments": moments, **grams}
+
+    def _solve(self) -> _Solution:
+        if self.n_heads == 0:
+            if self.classifier == "ncm":
+                return _Solution(None, None, F.normalize(self._moments.means, dim=1).to(self._torch_dtype))
+            gram = cast(ClassGram, self._state.statistics["classifier"])
+            return _Solution(None, cast(RandomProjection, gram.features), gram.solve(ridge=self.classifier_ridge))
+        projection = self._contrastive_projection()
+        if self.classifier == "ncm":
+            return _Solution(projection, None, F.normalize(projection.prototypes, dim=1))
+        return self._elm(projection)
+
+    def _contrastive_projection(self) -> ContrastiveProjection:
+        moments = self._moments
+        jitter = JITTER * (moments.mean_square() or 1.0)
+        covariance = moments.covariance()
+        covariance = covariance + jitter * torch.eye(len(covariance)).to(covariance)
+        prototypes = target_prototypes(moments.means, covariance, targets=self.targets, repulsion=self.repulsion)
+        grams = [cast(ClassGram, self._state.statistics[f"head {h}"]) for h in range(self.n_heads)]
+        return ContrastiveProjection(
+            heads=[cast(RandomProjection, gram.features) for gram in grams],
+            weights=[gram.solve(ridge=self.ridge) for gram in grams],
+            prototypes=prototypes.to(self._torch_dtype),
+            normalize=self.normalize in (True, "heads"),
+        )
+
+    def _elm(self, projection: ContrastiveProjection) -> _Solution:
+        """Solve the ELM on pseudo-features that went through the contrastive projection."""
+        kept = self._state.kept
+        if "classifier" not in kept:
+            kept["classifier"] = self._projection(self.n_features_in_, "classifier")
+        features = _Readout(projection.prototypes @ kept["classifier"].matrix, kept["classifier"])
+        n_classes = self._moments.n_classes
+        gram = ClassGram(features, device=self.device, dtype=self._torch_dtype)
+        nothing = torch.zeros(0, dtype=torch.int64, device=self.device)
+        gram = gram.at(nothing, nothing, n_classes)
+        for coefficients, classes in _gathered(self._replayed(projection), REPLAY_ROWS):
+            gram.add_(coefficients, classes)
+        return _Solution(projection, features, gram.solve(ridge=self.classifier_ridge))
+
+    def _replayed(self, projection: ContrastiveProjection) -> Iterator[tuple[Tensor, Tensor]]:
+        """Yield the coefficients of pseudo-features, and their classes, a few classes at a time."""
+        means = self._moments.means.to(self._torch_dtype)
+        projected_means = [means @ head.matrix for head in projection.heads]
+        groups = replay_groups(
+            self._moments, self.n_replay, n_groups=REPLAY_GROUPS, seed=self.random_state, role="replay"
+        )
+        for group in groups:
+            for noise in group.noise.to(self._torch_dtype).split(BLOCK_ROWS):
+                projected_noise = [noise @ head.matrix for head in projection.heads]
+                for classes in group.classes.split(max(1, BLOCK_ROWS // len(noise))):
+                    of_classes = [projected[classes] for projected in projected_means]
+                    coefficients = projection.coefficients_of_sums(of_classes, projected_noise)
+                    yield coefficients, classes.repeat_interleave(len(noise))
+
+    def _scores(self, x: Tensor, solution: Any) -> Tensor:
+        if solution.projection is None:
+            return solution.features(x) @ solution.weights if solution.features else F.normalize(x, dim=1) @ solution.weights.mT
+        if solution.features is None:
+            return F.normalize(solution.projection(x), dim=1) @ cast(Tensor, solution.weights).mT
+        return cast(Tensor, solution.features(solution.projection.coefficients(x)) @ solution.weights)
+
+    def transform(self, x: ArrayLike | Tensor) -> NDArray[Any]:
+        """Return the adapted features u (n, d): the input after the contrastive projection (Eq. 17)."""
+        self._check_learned()
+        rows = torch.tensor(check_features(self, x, self.dtype))
+        projection = self._solution().projection or (lambda x: x)
+        blocks = [projection(self._prepare(rows[b].to(self.device))) for b in row_blocks(len(rows))]
+        return cast(NDArray[Any], torch.cat(blocks).cpu().numpy())
+
+    def _rebuilt(self, n_features: int, n_classes: int) -> dict[str, int]:
+        elm = self.classifier == "elm"
+        return {
+            "random matrices, from the seed": (self.n_heads + elm) * n_features * self.n_projected,
+            "weights, solved from the statistics": (self.n_heads + elm) * self.n_projected * n_classes,
+            "target prototypes, from the class means": (self.n_heads > 0) * n_classes * n_features,
+        }
+
+
+def _gathered(pairs: Iterator[tuple[Tensor, Tensor]], n_rows: int) -> Iterator[tuple[Tensor, Tensor]]:
+    """Join small pairs of rows and classes until n_rows are reached."""
+    waiting: list[tuple[Tensor, Tensor]] = []
+    for pair in pairs:
+        waiting.append(pair)
+        if sum(len(classes) for _, classes in waiting) >= n_rows:
+            yield torch.cat([rows for rows, _ in waiting]), torch.cat([classes for _, classes in waiting])
+            waiting = []
+    if waiting:
+        yield torch.cat([rows for rows, _ in waiting]), torch.cat([classes for _, classes in waiting])

@@ -1,0 +1,78 @@
+"""One model, one safetensors file: readable metadata, no pickle, written all or nothing."""
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from anacp.errors import ModelFileError
+from anacp.version import __version__
+
+__all__ = ["FORMAT_VERSION", "read_model", "write_model"]
+
+FORMAT = "anacp-model"
+FORMAT_VERSION = 1
+
+
+def write_model(path: str | Path, header: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
+    """Write to a neighbouring temporary file, then rename: a crash leaves the old file or the new one, never half."""
+    path = Path(path)
+    metadata = {"format": FORMAT, "format_version": str(FORMAT_VERSION), "written_by": f"anacp {__version__}"}
+    metadata |= {key: json.dumps(value) for key, value in header.items()}
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    os.close(handle)
+    try:
+        save_file({name: tensor.cpu().contiguous() for name, tensor in tensors.items()}, temporary, metadata)
+        with open(temporary, "rb+") as written:
+            os.fsync(written.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+def read_model(path: str | Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """Return header and tensors of a model file, or say what is wrong with it."""
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"No model file at {path}. Check the path, or write one with `save`.")
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+            _check_format(path, metadata)
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dictionary)
+    except SafetensorError as problem:
+        raise ModelFileError(
+            f"Expected an anacp model, got a file that is truncated or of another kind: {path} ({problem}). "
+            "Copy it again from its source, or save the model anew."
+        ) from problem
+    skipped = {"format", "format_version", "written_by"}
+    return {key: json.loads(value) for key, value in metadata.items() if key not in skipped}, tensors
+
+
+def _check_format(path: Path, metadata: Mapping[str, str]) -> None:
+    if metadata.get("format") != FORMAT:
+        raise ModelFileError(
+            f"Expected an anacp model, got a safetensors file of another kind: {path}. Give a file written by `save`."
+        )
+    version = int(metadata.get("format_version", 0))
+    if version > FORMAT_VERSION:
+        raise ModelFileError(
+            f"Expected format version {FORMAT_VERSION} or older, got {version} (written by "
+            f"{metadata.get('written_by', 'an unknown version')}): {path}. Upgrade anacp to read it."
+        )
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

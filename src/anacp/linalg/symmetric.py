@@ -1,0 +1,42 @@
+"""Symmetric matrices, of which only the lower triangle is computed, read and stored."""
+
+import torch
+from torch import Tensor
+
+__all__ = ["add_gram_", "pack_triangle", "unpack_triangle"]
+
+# Columns per product: narrow enough to waste little above the diagonal, wide enough for full GEMM speed.
+BLOCK = 500
+
+
+def add_gram_(gram: Tensor, rows: Tensor, *, sign: int = 1) -> None:
+    """Add sign · rowsᵀ rows to the lower triangle of `gram` in place; what lies above it is left unspecified.
+
+    Torch has no symmetric rank-k update, so one triangle is covered by block columns. When a product fails, those
+    already added are taken back.
+    """
+    done = 0
+    try:
+        for start in range(0, len(gram), BLOCK):
+            stop = start + BLOCK
+            gram[start:stop, :stop].addmm_(rows[:, start:stop].mT, rows[:, :stop], alpha=sign)
+            done = stop
+    except BaseException:
+        if done:
+            add_gram_(gram[:done, :done], rows[:, :done], sign=-sign)
+        raise
+
+
+def pack_triangle(matrix: Tensor) -> Tensor:
+    """Return the lower triangle of (m, m) row after row as one vector of m(m+1)/2 numbers."""
+    return torch.cat([row[: i + 1] for i, row in enumerate(matrix)])
+
+
+def unpack_triangle(packed: Tensor, size: int) -> Tensor:
+    """Return the (m, m) matrix whose lower triangle was packed; zeros above."""
+    matrix = packed.new_zeros(size, size)
+    start = 0
+    for i, row in enumerate(matrix):
+        row[: i + 1] = packed[start : start + i + 1]
+        start += i + 1
+    return matrix

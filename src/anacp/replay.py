@@ -1,0 +1,60 @@
+"""Pseudo-features drawn from the remembered Gaussians N(μ_c, Σ) (Section 3.3)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from anacp.linalg import cholesky_factor
+from anacp.randomness import standard_normal
+from anacp.statistics import ClassMoments
+
+__all__ = ["ReplayGroup", "draw", "replay_groups"]
+
+# The remembered covariance may be singular (few examples, or more features than examples). Relative to E‖x‖², this
+# much on the diagonal outweighs the rounding of a scatter kept in that precision, and nothing else.
+JITTER = {torch.float64: 1e-10, torch.float32: 1e-6}
+
+
+@dataclass(frozen=True)
+class ReplayGroup:
+    """Some classes, and the noise that is added to the mean of each."""
+
+    classes: Tensor  # (k,)
+    noise: Tensor  # (n_replay, d)
+
+
+def replay_groups(moments: ClassMoments, n_replay: int, *, n_groups: int, seed: int, role: str) -> Iterator[ReplayGroup]:
+    """Yield noise for every class, n_replay rows of N(0, Σ) each.
+
+    Under a shared covariance class c gets the noise of group c mod n_groups, so that a projection of the noise serves
+    many classes; noise of different groups is independent. With one covariance a class, each class is a group.
+    """
+    n_classes, by_class = moments.n_classes, moments.spread == "class"
+    n_groups = n_classes if by_class else min(n_groups, n_classes)
+    n_features = moments.means.shape[1]
+    jitter = JITTER[moments.scatter.dtype] * (moments.mean_square() or 1.0)
+    factor = None if by_class else _factor(moments.covariance(), jitter)
+    for group in range(n_groups):
+        normal = standard_normal(seed, f"{role}/{group}", n_replay, n_features).to(moments.means)
+        if by_class:
+            factor = _factor(moments.covariance_of(group), jitter)
+        noise = normal * factor if factor.ndim == 1 else normal @ factor.mT
+        yield ReplayGroup(torch.arange(group, n_classes, n_groups, device=noise.device), noise)
+
+
+def draw(moments: ClassMoments, n_replay: int, *, seed: int, role: str) -> tuple[Tensor, Tensor]:
+    """Return independent draws for every class as rows (c·n_replay, d) and their class indices."""
+    rows, classes = [], []
+    for group in replay_groups(moments, n_replay, n_groups=moments.n_classes, seed=seed, role=role):
+        rows.append((moments.means[group.classes][:, None] + group.noise).flatten(0, 1))
+        classes.append(group.classes.repeat_interleave(n_replay))
+    return torch.cat(rows), torch.cat(classes)
+
+
+def _factor(covariance: Tensor, jitter: float) -> Tensor:
+    """Return L with L Lᵀ = Σ; for a diagonal (d,) its square roots."""
+    if covariance.ndim == 1:
+        return covariance.clamp_min(0).sqrt()
+    return cholesky_factor(covariance + jitter * torch.eye(len(covariance)).to(covariance))

@@ -1,0 +1,68 @@
+"""`load_sample`: a real class-incremental problem in one line, offline."""
+
+import json
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import safe_open
+
+from anacp.errors import UnknownNameError
+from anacp.samples.quantization import dequantize
+
+__all__ = ["SAMPLES", "Sample", "load_sample"]
+
+SAMPLES = ("cifar100", "clinc150")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Features and labels, split for training and testing."""
+
+    name: str
+    x_train: NDArray[np.float32]  # (n, d)
+    y_train: NDArray[np.str_]  # (n,)
+    x_test: NDArray[np.float32]
+    y_test: NDArray[np.str_]
+    x_unknown: NDArray[np.float32]  # (m, d) queries that belong to no class; empty where there are none
+    card: dict[str, str]  # origin and licences
+
+
+def load_sample(name: str) -> Sample:
+    """Return an embedded sample of real pretrained features.
+
+    Parameters
+    ----------
+    name : {"clinc150", "cifar100"}
+        "clinc150": 150 intents × (100 train + 30 test), 1,000 out-of-scope queries, 384 MiniLM features.
+        "cifar100": 100 classes × (50 train + 20 test), 1,280 EfficientNet-Lite0 features.
+    """
+    if name not in SAMPLES:
+        raise UnknownNameError(f"Expected the name of an embedded sample, got {name!r}. Known: {', '.join(SAMPLES)}.")
+    with (
+        as_file(files("anacp.samples") / f"{name}.safetensors") as path,
+        safe_open(path, framework="pt") as file,
+    ):
+        card = file.metadata()
+        names = np.array(json.loads(card.pop("classes")))
+        stored = set(file.keys())
+
+        def features(split: str) -> NDArray[np.float32]:
+            x: NDArray[np.float32] = dequantize(file.get_tensor(f"x_{split}"), file.get_tensor(f"scales_{split}")).numpy()
+            return x
+
+        def labels(split: str) -> NDArray[Any]:
+            return np.asarray(names[file.get_tensor(f"y_{split}").numpy()])
+
+        x_train = features("train")
+        return Sample(
+            name=name,
+            x_train=x_train,
+            y_train=labels("train"),
+            x_test=features("test"),
+            y_test=labels("test"),
+            x_unknown=features("unknown") if "x_unknown" in stored else np.empty((0, x_train.shape[1]), np.float32),
+            card=card,
+        )

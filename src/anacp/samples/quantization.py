@@ -1,0 +1,39 @@
+"""8-bit features: one signed byte a number, one scale a column."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import torch
+from safetensors.torch import save_file
+from torch import Tensor
+
+__all__ = ["dequantize", "quantize", "write_sample"]
+
+
+def quantize(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Return codes (n, d) in -127 … 127 and scales (d,) with codes · scales ≈ x."""
+    scales = x.abs().amax(0).clamp_min(1e-12) / 127
+    return (x / scales).round().to(torch.int8), scales
+
+
+def dequantize(codes: Tensor, scales: Tensor) -> Tensor:
+    """Return the float32 features."""
+    return codes.float() * scales
+
+
+def write_sample(
+    path: Path,
+    *,
+    features: Mapping[str, Tensor],
+    labels: Mapping[str, Tensor],
+    classes: Sequence[str],
+    card: Mapping[str, str],
+) -> None:
+    """Write features and class codes by split, with class names and origin as readable metadata."""
+    tensors: dict[str, Tensor] = {}
+    for split, x in features.items():
+        tensors[f"x_{split}"], tensors[f"scales_{split}"] = quantize(x)
+    for split, y in labels.items():
+        tensors[f"y_{split}"] = y
+    save_file(tensors, path, {**card, "classes": json.dumps(list(classes))})
