@@ -5,7 +5,7 @@ Shares no code with `anacp`.
 """
 
 import torch
-import torch.nn.functional as F
+import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 

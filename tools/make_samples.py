@@ -31,7 +31,9 @@ def minilm_features(texts: list[str]) -> Tensor:
     with torch.inference_mode():
         for start in range(0, len(order), BATCH):
             rows = order[start : start + BATCH]
-            batch = tokenizer([texts[i] for i in rows], padding=True, truncation=True, max_length=64, return_tensors="pt")
+            batch = tokenizer(
+                [texts[i] for i in rows], padding=True, truncation=True, max_length=64, return_tensors="pt"
+            )
             hidden = model(**batch).last_hidden_state
             mask = batch["attention_mask"][:, :, None]
             features[rows] = (hidden * mask).sum(1) / mask.sum(1)
@@ -48,7 +50,8 @@ def make_clinc150(source: Path) -> None:
     features = minilm_features([text for rows in wanted.values() for text, _ in rows])
     parts = dict(zip(wanted, features.split([len(rows) for rows in wanted.values()]), strict=True))
     labels = {
-        split: torch.tensor([code[label] for _, label in wanted[split]], dtype=torch.int16) for split in ("train", "test")
+        split: torch.tensor([code[label] for _, label in wanted[split]], dtype=torch.int16)
+        for split in ("train", "test")
     }
     write_sample(
         SAMPLES / "clinc150.safetensors",

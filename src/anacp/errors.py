@@ -38,7 +38,7 @@ class MismatchError(AnacpError, ValueError):
     """Two things that cannot be combined, such as models with different projections."""
 
 
-class NotLearnedError(AnacpError, NotFittedError):
+class NotLearnedError(AnacpError, NotFittedError):  # type: ignore[misc]
     """A question to a model that has learned nothing yet."""
 
 

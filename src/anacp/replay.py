@@ -25,7 +25,9 @@ class ReplayGroup:
     noise: Tensor  # (n_replay, d)
 
 
-def replay_groups(moments: ClassMoments, n_replay: int, *, n_groups: int, seed: int, role: str) -> Iterator[ReplayGroup]:
+def replay_groups(
+    moments: ClassMoments, n_replay: int, *, n_groups: int, seed: int, role: str
+) -> Iterator[ReplayGroup]:
     """Yield noise for every class, n_replay rows of N(0, Σ) each.
 
     Under a shared covariance class c gets the noise of group c mod n_groups, so that a projection of the noise serves
@@ -35,11 +37,11 @@ def replay_groups(moments: ClassMoments, n_replay: int, *, n_groups: int, seed: 
     n_groups = n_classes if by_class else min(n_groups, n_classes)
     n_features = moments.means.shape[1]
     jitter = JITTER[moments.scatter.dtype] * (moments.mean_square() or 1.0)
-    factor = None if by_class else _factor(moments.covariance(), jitter)
+    factor = torch.empty(0)
     for group in range(n_groups):
         normal = standard_normal(seed, f"{role}/{group}", n_replay, n_features).to(moments.means)
-        if by_class:
-            factor = _factor(moments.covariance_of(group), jitter)
+        if by_class or group == 0:
+            factor = _factor(moments.covariance_of(group) if by_class else moments.covariance(), jitter)
         noise = normal * factor if factor.ndim == 1 else normal @ factor.mT
         yield ReplayGroup(torch.arange(group, n_classes, n_groups, device=noise.device), noise)
 

@@ -8,10 +8,10 @@ import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import TransformerMixin
 from torch import Tensor
 
 from anacp.learners.base import Learner
-from anacp.learners.inputs import check_features
 from anacp.learners.registry import register
 from anacp.projections import (
     ACTIVATIONS,
@@ -23,7 +23,7 @@ from anacp.projections import (
 )
 from anacp.replay import replay_groups
 from anacp.statistics import ClassGram, ClassMoments, Statistic
-from anacp.statistics.base import BLOCK_ROWS, row_blocks
+from anacp.statistics.base import BLOCK_ROWS
 
 __all__ = ["AnaCP"]
 
@@ -58,7 +58,7 @@ class _Solution:
 
 
 @register
-class AnaCP(Learner):
+class AnaCP(TransformerMixin, Learner):  # type: ignore[misc]
     """Random projections, ridge regression onto separated class means, pseudo-replay, and an ELM on top.
 
     Keeps class means, one covariance, and a Gram matrix with class sums for each head; everything else is solved from
@@ -176,7 +176,7 @@ class AnaCP(Learner):
     def _statistics(self, n_features: int, device: str) -> dict[str, Statistic]:
         """Moments, and a Gram matrix for each head; without heads the ELM has one of its own."""
         roles = [f"head {h}" for h in range(self.n_heads)] or (["classifier"] if self.classifier == "elm" else [])
-        moments = ClassMoments(n_features, spread=self.covariance, device=device)
+        moments = ClassMoments(n_features, spread=self.covariance, device=device, dtype=self._torch_dtype)
         grams = {
             role: ClassGram(self._projection(n_features, role), device=device, dtype=self._torch_dtype)
             for role in roles
@@ -186,8 +186,8 @@ class AnaCP(Learner):
     def _solve(self) -> _Solution:
         if self.n_heads == 0:
             if self.classifier == "ncm":
-                return _Solution(None, None, F.normalize(self._moments.means, dim=1).to(self._torch_dtype))
-            gram = cast(ClassGram, self._state.statistics["classifier"])
+                return _Solution(None, None, F.normalize(self._memory.moments.means, dim=1).to(self._torch_dtype))
+            gram = cast(ClassGram, self._memory.statistics["classifier"])
             return _Solution(None, cast(RandomProjection, gram.features), gram.solve(ridge=self.classifier_ridge))
         projection = self._contrastive_projection()
         if self.classifier == "ncm":
@@ -195,12 +195,12 @@ class AnaCP(Learner):
         return self._elm(projection)
 
     def _contrastive_projection(self) -> ContrastiveProjection:
-        moments = self._moments
+        moments = self._memory.moments
         jitter = JITTER * (moments.mean_square() or 1.0)
         covariance = moments.covariance()
         covariance = covariance + jitter * torch.eye(len(covariance)).to(covariance)
         prototypes = target_prototypes(moments.means, covariance, targets=self.targets, repulsion=self.repulsion)
-        grams = [cast(ClassGram, self._state.statistics[f"head {h}"]) for h in range(self.n_heads)]
+        grams = [cast(ClassGram, self._memory.statistics[f"head {h}"]) for h in range(self.n_heads)]
         return ContrastiveProjection(
             heads=[cast(RandomProjection, gram.features) for gram in grams],
             weights=[gram.solve(ridge=self.ridge) for gram in grams],
@@ -210,11 +210,11 @@ class AnaCP(Learner):
 
     def _elm(self, projection: ContrastiveProjection) -> _Solution:
         """Solve the ELM on pseudo-features that went through the contrastive projection."""
-        kept = self._state.kept
+        kept = self._solved.kept
         if "classifier" not in kept:
             kept["classifier"] = self._projection(self.n_features_in_, "classifier")
         features = _Readout(projection.prototypes @ kept["classifier"].matrix, kept["classifier"])
-        n_classes = self._moments.n_classes
+        n_classes = self._memory.moments.n_classes
         gram = ClassGram(features, device=self.device, dtype=self._torch_dtype)
         nothing = torch.zeros(0, dtype=torch.int64, device=self.device)
         gram = gram.at(nothing, nothing, n_classes)
@@ -224,33 +224,38 @@ class AnaCP(Learner):
 
     def _replayed(self, projection: ContrastiveProjection) -> Iterator[tuple[Tensor, Tensor]]:
         """Yield the coefficients of pseudo-features, and their classes, a few classes at a time."""
-        means = self._moments.means.to(self._torch_dtype)
+        means = self._memory.moments.means.to(self._torch_dtype)
         projected_means = [means @ head.matrix for head in projection.heads]
         groups = replay_groups(
-            self._moments, self.n_replay, n_groups=REPLAY_GROUPS, seed=self.random_state, role="replay"
+            self._memory.moments, self.n_replay, n_groups=REPLAY_GROUPS, seed=self.random_state, role="replay"
         )
         for group in groups:
-            for noise in group.noise.to(self._torch_dtype).split(BLOCK_ROWS):
+            for noise in torch.split(group.noise.to(self._torch_dtype), BLOCK_ROWS):
                 projected_noise = [noise @ head.matrix for head in projection.heads]
-                for classes in group.classes.split(max(1, BLOCK_ROWS // len(noise))):
+                for classes in torch.split(group.classes, max(1, BLOCK_ROWS // len(noise))):
                     of_classes = [projected[classes] for projected in projected_means]
                     coefficients = projection.coefficients_of_sums(of_classes, projected_noise)
                     yield coefficients, classes.repeat_interleave(len(noise))
 
-    def _scores(self, x: Tensor, solution: Any) -> Tensor:
-        if solution.projection is None:
-            return solution.features(x) @ solution.weights if solution.features else F.normalize(x, dim=1) @ solution.weights.mT
-        if solution.features is None:
-            return F.normalize(solution.projection(x), dim=1) @ cast(Tensor, solution.weights).mT
-        return cast(Tensor, solution.features(solution.projection.coefficients(x)) @ solution.weights)
+    def _scores(self, x: Tensor, solution: _Solution) -> Tensor:
+        projection, features, weights = solution.projection, solution.features, solution.weights
+        if features is None:
+            adapted = projection(x) if projection else x
+            return F.normalize(adapted, dim=1) @ weights.mT
+        return features(projection.coefficients(x) if projection else x) @ weights
 
     def transform(self, x: ArrayLike | Tensor) -> NDArray[Any]:
         """Return the adapted features u (n, d): the input after the contrastive projection (Eq. 17)."""
-        self._check_learned()
-        rows = torch.tensor(check_features(self, x, self.dtype))
-        projection = self._solution().projection or (lambda x: x)
-        blocks = [projection(self._prepare(rows[b].to(self.device))) for b in row_blocks(len(rows))]
-        return cast(NDArray[Any], torch.cat(blocks).cpu().numpy())
+
+        def adapted(rows: Tensor, solution: _Solution) -> Tensor:
+            return solution.projection(rows) if solution.projection else rows
+
+        return self._in_blocks(x, adapted).cpu().numpy()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []  # `dtype` decides, not the input
+        return tags
 
     def _rebuilt(self, n_features: int, n_classes: int) -> dict[str, int]:
         elm = self.classifier == "elm"

@@ -2,7 +2,7 @@
 
 import copy
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Self, cast
@@ -17,10 +17,11 @@ from anacp.errors import InputError, MismatchError, NotLearnedError, ParameterEr
 from anacp.learners.calibration import sharpness
 from anacp.learners.files import write_model
 from anacp.learners.inputs import Labels, check_examples, check_features, label_kind
+from anacp.learners.memory import Memory, listed
 from anacp.learners.summary import Part, table
 from anacp.replay import draw
-from anacp.statistics import ClassMoments, Statistic
-from anacp.statistics.base import BLOCK_ROWS, row_blocks
+from anacp.statistics import Statistic
+from anacp.statistics.base import row_blocks
 
 __all__ = ["Learner"]
 
@@ -29,14 +30,10 @@ CALIBRATION_ROWS = 4000
 
 
 @dataclass
-class _State:
-    """Everything learned. It changes in place, so that predicting leaves the estimator's own attributes alone."""
+class _Solved:
+    """The latest solution. It changes in place, so that predicting leaves the estimator's own attributes alone."""
 
-    learned_with: dict[str, Any]
-    classes: Labels  # the classes that the statistics are indexed by
-    statistics: dict[str, Statistic]
-    pending: list[tuple[Tensor, Labels]] = field(default_factory=list)
-    solved_with: dict[str, Any] | None = None
+    parameters: dict[str, Any] | None = None  # that it was solved with; None when there is new data
     solution: Any = None
     sharpness: float | None = None
     kept: dict[str, Any] = field(default_factory=dict)  # what a method wants to reuse from one solve to the next
@@ -58,6 +55,9 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     dtype: str
     classes_: Labels
     n_features_in_: int
+    _memory: Memory
+    _solved: _Solved
+    _learned_with: dict[str, Any]
 
     @abstractmethod
     def _statistics(self, n_features: int, device: str) -> dict[str, Statistic]:
@@ -75,12 +75,16 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return the rows as the statistics and scores see them."""
         return x
 
+    def _rebuilt(self, n_features: int, n_classes: int) -> dict[str, int]:
+        """Return how many numbers are rebuilt from seed and statistics instead of stored, by name."""
+        return {}
+
     def _check_parameters(self) -> None:
         """Refuse parameters outside their range."""
         self._expect("random_state", isinstance(self.random_state, int | np.integer), "an integer")
         self._expect("dtype", self.dtype in ("float32", "float64"), "'float32' or 'float64'")
 
-    def _expect(self, name: str, condition: bool, expected: str) -> None:
+    def _expect(self, name: str, condition: bool | np.bool_, expected: str) -> None:
         if not condition:
             raise ParameterError(f"Expected {name} to be {expected}, got {getattr(self, name)!r}.")
 
@@ -96,8 +100,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y : array-like or tensor of shape (n,)
             Labels: text, numbers or booleans.
         """
-        fresh = clone(self).partial_fit(x, y)
-        vars(self).update(vars(fresh))
+        self.__dict__.update(clone(self).partial_fit(x, y).__dict__)
         return self
 
     def partial_fit(self, x: ArrayLike | Tensor, y: ArrayLike | Tensor, classes: ArrayLike | None = None) -> Self:
@@ -112,66 +115,30 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes : ignored
             Accepted because scikit-learn's `partial_fit` has it. A class without examples is never predicted.
         """
-        before = dict(vars(self))
+        before = dict(self.__dict__)
         try:
             self._check_parameters()
-            if not self._learned:
-                rows, labels = check_examples(self, x, y, self.dtype, first=True)
-                self.classes_ = labels[:0]
-                self._state = _State(
-                    self.get_params(), self.classes_, self._statistics(self.n_features_in_, self.device)
-                )
-            else:
+            if self._learned:
                 self._check_unchanged()
-                rows, labels = check_examples(self, x, y, self.dtype, first=False)
-                self._check_kind(labels)
-            self._learn(rows, labels)
+            rows, labels = check_examples(self, x, y, self.dtype, first=not self._learned)
+            if not self._learned:
+                self._begin(labels[:0])
+            self._check_kind(labels)
+            self._memory.learn(self._prepare(torch.tensor(rows, device=self.device)), labels)
         except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
+            self.__dict__.clear()
+            self.__dict__.update(before)
             raise
+        self.classes_ = self._memory.classes
+        self._solved.parameters = None
         return self
 
-    def _learn(self, rows: NDArray[Any], labels: Labels) -> None:
-        # Rows wait until a block is full: online learning, one example at a time, then costs no more than batches.
-        state = self._state
-        waiting = list(state.pending)
-        prepared = self._prepare(torch.tensor(rows, device=self.device))
-        state.pending = [*waiting, (prepared, labels)]
-        classes = self.classes_
-        try:
-            self.classes_ = np.union1d(classes, labels)
-            if sum(len(x) for x, _ in state.pending) >= BLOCK_ROWS:
-                self._absorb()
-        except BaseException:
-            state.pending, self.classes_ = waiting, classes
-            raise
-        state.solved_with = None
-
-    def _absorb(self) -> None:
-        """Move waiting rows into the statistics, all or nothing."""
-        state = self._state
-        if not state.pending:
-            return
-        x = torch.cat([rows for rows, _ in state.pending])
-        labels = np.concatenate([labels for _, labels in state.pending])
-        self._accumulate(x, labels, sign=1)
-        state.pending = []
-
-    def _accumulate(self, x: Tensor, labels: Labels, *, sign: int) -> None:
-        state = self._state
-        indices = torch.from_numpy(np.searchsorted(self.classes_, labels)).to(self.device)
-        updated = _at(state.statistics, state.classes, self.classes_, self.device)
-        done: list[Statistic] = []
-        try:
-            for statistic in updated.values():
-                statistic.add_(x, indices, sign=sign)
-                done.append(statistic)
-        except BaseException:
-            for statistic in done:  # what is not kept by class is shared with the statistics before
-                statistic.add_(x, indices, sign=-sign)
-            raise
-        state.statistics, state.classes, state.solved_with = updated, self.classes_, None
+    def _begin(self, classes: Labels) -> None:
+        statistics = self._statistics(self.n_features_in_, self.device)
+        self._memory = Memory(statistics, classes, classes, self.device)
+        self._solved = _Solved()
+        self._learned_with = self.get_params()
+        self.classes_ = classes
 
     def unlearn(self, x: ArrayLike | Tensor, y: ArrayLike | Tensor) -> Self:
         """Take examples out again, exactly: the model becomes the one that never saw them.
@@ -182,31 +149,13 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._check_learned()
         rows, labels = check_examples(self, x, y, self.dtype, first=False)
         self._check_kind(labels)
-        self._absorb()
-        unknown = np.setdiff1d(labels, self.classes_)
-        if len(unknown):
-            raise InputError(f"Expected labels learned before, got {_listed(unknown)}. Check the labels to unlearn.")
-        removed, counts = np.unique(labels, return_counts=True)
-        held = self._moments.counts.cpu().numpy()[np.searchsorted(self.classes_, removed)]
-        if (counts > held).any():
-            first = int(np.argmax(counts > held))
-            raise InputError(
-                f"Expected at most {held[first]} examples of {removed[first]!r}, as many as were learned, got "
-                f"{counts[first]}. Unlearn each example once."
-            )
-        self._accumulate(self._prepare(torch.tensor(rows, device=self.device)), labels, sign=-1)
-        left = self._moments.counts.cpu().numpy() > 0
-        if left.all():
-            return self
-        if not left.any():
-            blank = vars(clone(self))
-            vars(self).clear()
-            vars(self).update(blank)
-            return self
-        state = self._state
-        remaining = self.classes_[left]
-        state.statistics = _at(state.statistics, state.classes, remaining, self.device)
-        self.classes_ = state.classes = remaining
+        self._memory.unlearn(self._prepare(torch.tensor(rows, device=self.device)), labels)
+        self.classes_ = self._memory.classes
+        self._solved.parameters = None
+        if not len(self.classes_):
+            blank = clone(self).__dict__
+            self.__dict__.clear()
+            self.__dict__.update(blank)
         return self
 
     def __add__(self, other: Self) -> Self:
@@ -214,10 +163,9 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not isinstance(other, type(self)):
             return NotImplemented
         mine, theirs = self.get_params(), other.get_params()
-        differing = sorted(name for name in mine if mine[name] != theirs[name])
+        differing = [f"{name} ({mine[name]!r} and {theirs[name]!r})" for name in mine if mine[name] != theirs[name]]
         if differing:
-            listed = ", ".join(f"{name} ({mine[name]!r} and {theirs[name]!r})" for name in differing)
-            raise MismatchError(f"Expected two models of equal parameters, got different {listed}. Retrain one of them.")
+            raise MismatchError(f"Expected models of equal parameters, got different {', '.join(differing)}.")
         if not (self._learned and other._learned):
             return copy.deepcopy(self if self._learned else other)
         if self.n_features_in_ != other.n_features_in_:
@@ -226,17 +174,12 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "Both must learn features of the same backbone."
             )
         self._check_kind(other.classes_)
-        self._absorb()
-        other._absorb()
         result = cast(Self, clone(self))
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self, name):
-                setattr(result, name, getattr(self, name))
-        result.classes_ = np.union1d(self.classes_, other.classes_)
-        left = _at(self._state.statistics, self.classes_, result.classes_, self.device)
-        right = _at(other._state.statistics, other.classes_, result.classes_, self.device)
-        merged = {name: statistic + right[name] for name, statistic in left.items()}
-        result._state = _State(mine, result.classes_, merged)
+        for name in {"n_features_in_", "feature_names_in_"} & self.__dict__.keys():
+            setattr(result, name, getattr(self, name))
+        result._begin(self.classes_[:0])
+        result._memory = self._memory.merged(other._memory)
+        result.classes_ = result._memory.classes
         return result
 
     def __radd__(self, other: object) -> Self:
@@ -261,55 +204,58 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         allowed = np.unique(np.asarray(classes))
         unknown = np.setdiff1d(allowed, self.classes_)
         if len(unknown) or not len(allowed):
-            got = _listed(unknown) if len(unknown) else "none"
+            got = listed(unknown) if len(unknown) else "none"
             raise InputError(f"Expected classes learned before, got {got}. Learn them first, or leave them out.")
-        columns = np.searchsorted(self.classes_, allowed)
-        return cast(Labels, allowed[scores[:, torch.from_numpy(columns)].argmax(1).cpu().numpy()])
+        columns = torch.from_numpy(np.searchsorted(self.classes_, allowed)).to(scores.device)
+        return cast(Labels, allowed[scores[:, columns].argmax(1).cpu().numpy()])
 
     def decision_function(self, x: ArrayLike | Tensor) -> NDArray[Any]:
         """Return one score a class (n, c), the largest wins; for two classes their difference (n,)."""
         scores = self._score(x)
         if scores.shape[1] == 2:
             scores = scores[:, 1] - scores[:, 0]
-        return cast(NDArray[Any], scores.cpu().numpy())
+        return scores.cpu().numpy()
 
     def predict_proba(self, x: ArrayLike | Tensor) -> NDArray[Any]:
         """Return one probability a class (n, c), calibrated on draws that the model was not solved with."""
         scores = self._score(x)
-        return cast(NDArray[Any], torch.softmax(scores * self._sharpness(), dim=1).cpu().numpy())
+        return torch.softmax(scores * self._sharpness(), dim=1).cpu().numpy()
 
     def _score(self, x: ArrayLike | Tensor) -> Tensor:
+        return self._in_blocks(x, lambda rows, solution: self._scores(rows, solution))
+
+    def _in_blocks(self, x: ArrayLike | Tensor, compute: Callable[[Tensor, Any], Tensor]) -> Tensor:
+        """Return compute(prepared rows, solution) for all rows, a bounded number at a time."""
         self._check_learned()
         rows = torch.tensor(check_features(self, x, self.dtype))
         solution = self._solution()
-        return torch.cat([self._scores(self._prepare(rows[b].to(self.device)), solution) for b in row_blocks(len(rows))])
+        blocks = (self._prepare(rows[block].to(self.device)) for block in row_blocks(len(rows)))
+        return torch.cat([compute(block, solution) for block in blocks])
 
     def _solution(self) -> Any:
         self._check_unchanged()
-        self._absorb()
-        state = self._state
-        parameters = self.get_params()
-        if state.solved_with != parameters:
-            state.solution, state.sharpness = self._solve(), None
-            state.solved_with = parameters
-        return state.solution
+        solved, parameters = self._solved, self.get_params()
+        if solved.parameters != parameters:
+            self._memory.absorb()
+            solved.solution, solved.sharpness = self._solve(), None
+            solved.parameters = parameters
+        return solved.solution
 
     def _sharpness(self) -> float:
         solution = self._solution()
-        if self._state.sharpness is None:
+        if self._solved.sharpness is None:
             n_draws = max(1, CALIBRATION_ROWS // len(self.classes_))
-            rows, indices = draw(self._moments, n_draws, seed=self.random_state, role="calibration")
+            rows, indices = draw(self._memory.moments, n_draws, seed=self.random_state, role="calibration")
             rows = rows.to(self._torch_dtype)
-            scores = torch.cat([self._scores(rows[b], solution) for b in row_blocks(len(rows))])
-            self._state.sharpness = sharpness(scores, indices)
-        return self._state.sharpness
+            scores = torch.cat([self._scores(rows[block], solution) for block in row_blocks(len(rows))])
+            self._solved.sharpness = sharpness(scores, indices)
+        return self._solved.sharpness
 
     # Keeping ----------------------------------------------------------------------------------------------------
 
     def save(self, path: str | Path) -> None:
         """Write the model to one safetensors file, all or nothing; `anacp.load` reads it back."""
         self._check_learned()
-        self._absorb()
         header = {
             "learner": type(self).__name__,
             "parameters": self.get_params() | {"device": "cpu"},
@@ -318,32 +264,22 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "n_features": self.n_features_in_,
             "feature_names": getattr(self, "feature_names_in_", np.empty(0)).tolist(),
         }
-        tensors = {
-            f"{name}.{part}": tensor
-            for name, statistic in self._state.statistics.items()
-            for part, tensor in statistic.tensors().items()
-        }
-        write_model(path, header, tensors)
+        write_model(path, header, self._memory.tensors())
 
     def _restore(self, header: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
         self._check_parameters()
         self.n_features_in_ = header["n_features"]
         if header["feature_names"]:
             self.feature_names_in_ = np.array(header["feature_names"], dtype=object)
-        self.classes_ = np.array(header["classes"], dtype=np.dtype(header["classes_dtype"]))
-        statistics = self._statistics(self.n_features_in_, self.device)
-        for name, statistic in statistics.items():
-            own = {key.removeprefix(f"{name}."): t for key, t in tensors.items() if key.startswith(f"{name}.")}
-            statistic.load_({part: tensor.to(self.device) for part, tensor in own.items()})
-        self._state = _State(self.get_params(), self.classes_, statistics)
+        self._begin(np.array(header["classes"], dtype=np.dtype(header["classes_dtype"])))
+        self._memory.load_(tensors)
 
     def parts(self, *, n_features: int | None = None, n_classes: int | None = None) -> list[Part]:
         """Return what the model stores, part by part; with sizes given, what it would store of such data.
 
         Symmetric matrices count their distinct numbers, as in a model file.
         """
-        n_features = self.n_features_in_ if n_features is None else n_features
-        n_classes = len(self.classes_) if n_classes is None else n_classes
+        n_features, n_classes = self._sizes(n_features, n_classes)
         nothing = torch.zeros(0, dtype=torch.int64, device="meta")
         return [
             Part(f"{name} {part}", tensor.numel(), tensor.numel() * tensor.element_size())
@@ -353,26 +289,21 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def summary(self, *, n_features: int | None = None, n_classes: int | None = None) -> None:
         """Print what is stored, numbers and bytes by part. Give sizes to see the cost before it is paid."""
+        n_features, n_classes = self._sizes(n_features, n_classes)
+        parts = self.parts(n_features=n_features, n_classes=n_classes)
+        rebuilt = self._rebuilt(n_features, n_classes)
+        print(table(f"{type(self).__name__}: {n_classes} classes, {n_features} features", parts, rebuilt))
+
+    def _sizes(self, n_features: int | None, n_classes: int | None) -> tuple[int, int]:
         if n_features is None or n_classes is None:
             self._check_learned()
-            self._absorb()
-        parts = self.parts(n_features=n_features, n_classes=n_classes)
-        n_features = self.n_features_in_ if n_features is None else n_features
-        n_classes = len(self.classes_) if n_classes is None else n_classes
-        title = f"{type(self).__name__}: {n_classes} classes, {n_features} features"
-        notes = ["not stored, rebuilt when needed:"]
-        notes += [f"  {name}: {numbers:,} numbers" for name, numbers in self._rebuilt(n_features, n_classes).items()]
-        print(table(title, parts, notes if len(notes) > 1 else []))
-
-    def _rebuilt(self, n_features: int, n_classes: int) -> dict[str, int]:
-        """Return how many numbers are rebuilt from seed and statistics instead of stored, by name."""
-        return {}
+        return n_features or self.n_features_in_, n_classes or len(self.classes_)
 
     # Checks -----------------------------------------------------------------------------------------------------
 
     @property
     def _learned(self) -> bool:
-        return hasattr(self, "_state")
+        return "_memory" in self.__dict__
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._learned
@@ -385,12 +316,13 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_unchanged(self) -> None:
         """Refuse parameters that were changed although the statistics depend on them."""
-        learned_with = self._state.learned_with
-        changed = [k for k, v in self.get_params().items() if v != learned_with[k] and k not in self._solve_parameters]
+        before, now = self._learned_with, self.get_params()
+        changed = [name for name in now if now[name] != before[name] and name not in self._solve_parameters]
         if changed:
+            free = ", ".join(sorted(self._solve_parameters)) or "none"
             raise ParameterError(
                 f"Expected {', '.join(changed)} as when learning began, got another value. What was learned depends "
-                f"on it: set it back, or call `fit`. These may change freely: {', '.join(sorted(self._solve_parameters))}."
+                f"on it: set it back, or call `fit`. Parameters that may change: {free}."
             )
 
     def _check_kind(self, labels: Labels) -> None:
@@ -401,21 +333,5 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
 
     @property
-    def _moments(self) -> ClassMoments:
-        return cast(ClassMoments, self._state.statistics["moments"])
-
-    @property
     def _torch_dtype(self) -> torch.dtype:
         return cast(torch.dtype, getattr(torch, self.dtype))
-
-
-def _at(statistics: Mapping[str, Statistic], old: Labels, new: Labels, device: str) -> dict[str, Statistic]:
-    """Return the statistics with their classes where the new labels want them; labels no longer wanted are dropped."""
-    kept = np.flatnonzero(np.isin(old, new))
-    sources, places = (torch.from_numpy(i).to(device) for i in (kept, np.searchsorted(new, old[kept])))
-    return {name: statistic.at(sources, places, len(new)) for name, statistic in statistics.items()}
-
-
-def _listed(labels: Labels) -> str:
-    shown = ", ".join(repr(label) for label in labels[:5].tolist())
-    return shown if len(labels) <= 5 else f"{shown} and {len(labels) - 5} more"

@@ -1,7 +1,5 @@
 """NCM: the nearest class mean in cosine distance (SimpleCIL; Janson et al. 2022, Zhou et al. 2024)."""
 
-from typing import Any
-
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
@@ -35,7 +33,7 @@ class NCM(Learner):
         return {"moments": ClassMoments(n_features, spread="diagonal", device=device)}
 
     def _solve(self) -> Tensor:
-        return F.normalize(self._moments.means, dim=1).to(self._torch_dtype)
+        return F.normalize(self._memory.moments.means, dim=1).to(self._torch_dtype)
 
-    def _scores(self, x: Tensor, solution: Any) -> Tensor:
+    def _scores(self, x: Tensor, solution: Tensor) -> Tensor:
         return F.normalize(x, dim=1) @ solution.mT

@@ -1,6 +1,6 @@
 """What a model holds: numbers and bytes, part by part."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 __all__ = ["Part", "format_bytes", "table"]
@@ -24,11 +24,13 @@ def format_bytes(size: float) -> str:
     return f"{size:.0f} B" if unit == "B" else f"{size:.3g} {unit}"
 
 
-def table(title: str, parts: Sequence[Part], notes: Sequence[str]) -> str:
-    """Return an aligned plain-text table with its total."""
+def table(title: str, parts: Sequence[Part], rebuilt: Mapping[str, int]) -> str:
+    """Return an aligned plain-text table with its total, and what is rebuilt instead of stored."""
     total = Part("total stored", sum(p.numbers for p in parts), sum(p.bytes for p in parts))
     width = max(len(p.name) for p in (*parts, total))
     rows = [f"{p.name:<{width}}  {p.numbers:>14,}  {format_bytes(p.bytes):>8}" for p in (*parts, total)]
     head = f"{'part':<{width}}  {'numbers':>14}  {'size':>8}"
     rule = "-" * len(head)
+    notes = ["not stored, rebuilt when needed:"] if rebuilt else []
+    notes += [f"  {name}: {numbers:,} numbers" for name, numbers in rebuilt.items()]
     return "\n".join([title, rule, head, rule, *rows[:-1], rule, rows[-1], *notes])

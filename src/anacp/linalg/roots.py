@@ -1,5 +1,7 @@
 """Square roots of symmetric positive semi-definite matrices."""
 
+from typing import cast
+
 import torch
 from torch import Tensor
 
@@ -19,7 +21,7 @@ def cholesky_factor(a: Tensor) -> Tensor:
             f"Cannot factor a covariance of {a.shape[-1]} features: it is not positive definite. "
             "Check the features for extreme values, or use normalize=True."
         )
-    return factor
+    return cast(Tensor, factor)
 
 
 def symmetric_roots(a: Tensor) -> tuple[Tensor, Tensor]:

@@ -50,7 +50,9 @@ def load_sample(name: str) -> Sample:
         stored = set(file.keys())
 
         def features(split: str) -> NDArray[np.float32]:
-            x: NDArray[np.float32] = dequantize(file.get_tensor(f"x_{split}"), file.get_tensor(f"scales_{split}")).numpy()
+            x: NDArray[np.float32] = dequantize(
+                file.get_tensor(f"x_{split}"), file.get_tensor(f"scales_{split}")
+            ).numpy()
             return x
 
         def labels(split: str) -> NDArray[Any]:

@@ -16,9 +16,11 @@ class Features(Protocol):
     """Anything that turns (n, d) rows into (n, n_outputs) features."""
 
     @property
-    def n_outputs(self) -> int: ...
+    def n_outputs(self) -> int:
+        """How many features a row gets."""
 
-    def __call__(self, x: Tensor) -> Tensor: ...
+    def __call__(self, x: Tensor, /) -> Tensor:
+        """Return the features."""
 
 
 class ClassGram(Statistic):

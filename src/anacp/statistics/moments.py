@@ -18,11 +18,19 @@ class ClassMoments(Statistic):
     """The first two moments of every class, exact whatever the batches.
 
     `spread` says how the within-class scatter Σ_i (x_i - μ_{c(i)})(x_i - μ_{c(i)})ᵀ is kept: "shared" pools all
-    classes in one (d, d) matrix, "class" keeps one for each, "diagonal" pools the diagonal only. Counts, means and
-    pooled scatter are float64: they are small, and subtraction must not lose digits.
+    classes in one (d, d) matrix, "class" keeps one for each, "diagonal" pools the diagonal only. Means and pooled
+    scatter are float64: they are small, and subtraction must not lose digits. One matrix a class is the dearest thing
+    a model can hold, and is kept in `dtype`.
     """
 
-    def __init__(self, n_features: int, *, spread: Spread = "shared", device: str = "cpu") -> None:
+    def __init__(
+        self,
+        n_features: int,
+        *,
+        spread: Spread = "shared",
+        device: str = "cpu",
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
         self.spread = spread
         # Apple's accelerator has no float64.
         wide = torch.float32 if torch.device(device).type == "mps" else torch.float64
@@ -33,8 +41,7 @@ class ClassMoments(Statistic):
             "class": (0, n_features, n_features),
             "diagonal": (n_features,),
         }[spread]
-        # One matrix a class is the dearest thing a model can hold: float32 will do.
-        self.scatter = torch.zeros(shape, dtype=torch.float32 if spread == "class" else wide, device=device)
+        self.scatter = torch.zeros(shape, dtype=dtype if spread == "class" else wide, device=device)
 
     @property
     def n_classes(self) -> int:
@@ -63,7 +70,7 @@ class ClassMoments(Statistic):
 
     def add_(self, x: Tensor, classes: Tensor, *, sign: int = 1) -> None:
         """Add examples in place (or take them out)."""
-        present, local = classes.unique(return_inverse=True)
+        present, local = torch.unique(classes, return_inverse=True)
         mine = self._rows(present)
         batch = self._of(x[:0], local[:0], len(present))
         for rows in row_blocks(len(x)):
@@ -88,7 +95,7 @@ class ClassMoments(Statistic):
             scatter = deviations.square().sum(0)
         else:
             scatter = self.scatter.new_zeros(n_classes, *self.scatter.shape[1:])
-            for c in classes.unique():
+            for c in torch.unique(classes):
                 of_class = deviations[classes == c]
                 scatter[c] = of_class.mT @ of_class
         return self._with(counts, means, scatter)

@@ -1,0 +1,1 @@
+"""The command line: all colour, progress and printing."""

@@ -1,0 +1,47 @@
+"""The `anacp` command."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from anacp.cli.demo import demo
+from anacp.errors import AnacpError
+from anacp.version import __version__
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="anacp",
+    help="A classifier that keeps learning new classes, in seconds, without forgetting.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"anacp {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Keep learning new classes, in seconds, without forgetting."""
+
+
+app.command()(demo)
+
+
+def main() -> None:
+    """Run the command line; an error of ours is one line, not a traceback."""
+    try:
+        app()
+    except AnacpError as problem:
+        typer.echo(f"anacp: {problem}", err=True)
+        sys.exit(2)

@@ -1,0 +1,125 @@
+"""`anacp demo`: the main job in a minute, on the embedded samples."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from anacp.evaluation import average_incremental_accuracy, last_accuracy
+from anacp.experiments import Step, accuracy_matrix, run
+from anacp.learners import NCM, AnaCP, Learner
+from anacp.learners.summary import format_bytes
+from anacp.reports import accuracy_curves, accuracy_heat_map
+from anacp.samples import Sample, load_sample
+from anacp.scenarios import ClassIncremental
+
+__all__ = ["demo"]
+
+
+def demo(
+    output: Annotated[Path, typer.Option(help="Folder for pictures and results.")] = Path("anacp-demo"),
+    sample: Annotated[str, typer.Option(help="Embedded sample: clinc150 or cifar100.")] = "clinc150",
+    seed: Annotated[int, typer.Option(help="Seed of the class order and of the learners.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON, nothing else.")] = False,
+) -> None:
+    """Learn the classes of a sample in 10 tasks, AnaCP beside NCM, and draw what happened."""
+    console = Console(quiet=as_json)
+    data = load_sample(sample)
+    scenario = ClassIncremental(data.y_train, n_tasks=10, seed=seed)
+    learners: dict[str, Learner] = {"NCM": NCM(random_state=seed), "AnaCP": AnaCP(random_state=seed)}
+    console.print(f"{data.card['title']}\n{len(scenario.classes)} classes arrive in {len(scenario)} tasks.\n")
+    results = _run_all(learners, data, scenario, console)
+    console.print(_table(results))
+    output.mkdir(parents=True, exist_ok=True)
+    summary = _write(results, data, scenario, output)
+    if as_json:
+        print(json.dumps(summary))
+    console.print(f"\nPictures and results: {output}/", highlight=False, soft_wrap=True)
+    for path in sorted(output.iterdir()):
+        console.print(f"  {path.name}", highlight=False)
+
+
+def _run_all(
+    learners: dict[str, Learner], data: Sample, scenario: ClassIncremental, console: Console
+) -> dict[str, list[Step]]:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[status]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    live = console.is_terminal
+    results: dict[str, list[Step]] = {name: [] for name in learners}
+    with Progress(*columns, console=console, disable=not live) as progress:
+        bars = {name: progress.add_task(f"{name:<6}", total=len(scenario), status="", start=False) for name in learners}
+        for name, learner in learners.items():
+            progress.start_task(bars[name])
+            for step in run(learner, data, scenario):
+                results[name].append(step)
+                status = f"{step.n_classes:>3} classes  {step.accuracy:5.2f} %"
+                progress.update(bars[name], advance=1, status=status)
+                if not live:
+                    console.print(_line(name, step), highlight=False)
+    console.print()
+    return results
+
+
+def _line(name: str, step: Step) -> str:
+    seconds = step.learn_seconds + step.predict_seconds
+    return f"{name:<6} task {step.task + 1:>2}  {step.n_classes:>3} classes  {step.accuracy:5.2f} %  {seconds:5.1f} s"
+
+
+def _table(results: dict[str, list[Step]]) -> Table:
+    table = Table("learner", box=None, pad_edge=False, header_style="bold")
+    for column in ("A_last %", "A_avg %", "learn s", "solve + predict s", "stored"):
+        table.add_column(column, justify="right")
+    for name, steps in results.items():
+        row = _metrics(steps)
+        table.add_row(
+            name,
+            f"{row['A_last']:.2f}",
+            f"{row['A_avg']:.2f}",
+            f"{row['learn_seconds']:.1f}",
+            f"{row['predict_seconds']:.1f}",
+            format_bytes(row["stored_bytes"]),
+        )
+    return table
+
+
+def _metrics(steps: Sequence[Step]) -> dict[str, float]:
+    matrix = accuracy_matrix(steps)
+    return {
+        "A_last": last_accuracy(matrix),
+        "A_avg": average_incremental_accuracy(matrix),
+        "learn_seconds": sum(step.learn_seconds for step in steps),
+        "predict_seconds": sum(step.predict_seconds for step in steps),
+        "stored_bytes": steps[-1].stored_bytes,
+    }
+
+
+def _write(results: dict[str, list[Step]], data: Sample, scenario: ClassIncremental, output: Path) -> dict[str, object]:
+    first = next(iter(results.values()))
+    curves = {name: [step.accuracy for step in steps] for name, steps in results.items()}
+    title = f"{data.name}: {len(scenario.classes)} classes in {len(scenario)} tasks"
+    figure = accuracy_curves(curves, [step.n_classes for step in first], title=title)
+    figure.savefig(output / "accuracy_curve.png")
+    matrix = accuracy_matrix(results["AnaCP"])
+    accuracy_heat_map(matrix, title=f"AnaCP on {data.name}").savefig(output / "accuracy_matrix.png")
+    summary: dict[str, object] = {
+        "sample": data.name,
+        "n_tasks": len(scenario),
+        "class_order": f"paper, seed {scenario.seed}",
+        "learners": {
+            name: {**_metrics(steps), "steps": [asdict(step) for step in steps]} for name, steps in results.items()
+        },
+    }
+    (output / "results.json").write_text(json.dumps(summary, indent=1))
+    return summary

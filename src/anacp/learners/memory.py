@@ -1,0 +1,130 @@
+"""What a learner remembers: classes, their statistics, and rows that wait to enter them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from anacp.errors import InputError
+from anacp.learners.inputs import Labels
+from anacp.statistics import ClassMoments, Statistic
+from anacp.statistics.base import BLOCK_ROWS
+
+__all__ = ["Memory", "listed"]
+
+
+@dataclass
+class Memory:
+    """Statistics indexed by sorted labels, so that the order of arrival leaves no trace.
+
+    Rows wait until a block is full: learning one example at a time then costs no more than learning in batches.
+    Every change is all or nothing.
+    """
+
+    statistics: dict[str, Statistic]
+    classes: Labels  # all that were learned, sorted
+    indexed: Labels  # those that the statistics know; the others are still waiting
+    device: str
+    waiting: list[tuple[Tensor, Labels]] = field(default_factory=list)
+
+    @property
+    def moments(self) -> ClassMoments:
+        """The class moments that every learner keeps."""
+        moments = self.statistics["moments"]
+        assert isinstance(moments, ClassMoments)
+        return moments
+
+    def learn(self, x: Tensor, labels: Labels) -> None:
+        """Remember rows (n, d) and their labels."""
+        before = self.waiting, self.classes
+        self.waiting = [*self.waiting, (x, labels)]
+        self.classes = np.union1d(self.classes, labels)
+        try:
+            if sum(len(rows) for rows, _ in self.waiting) >= BLOCK_ROWS:
+                self.absorb()
+        except BaseException:
+            self.waiting, self.classes = before
+            raise
+
+    def absorb(self) -> None:
+        """Move the waiting rows into the statistics."""
+        if self.waiting:
+            x = torch.cat([rows for rows, _ in self.waiting])
+            self._accumulate(x, np.concatenate([labels for _, labels in self.waiting]), sign=1)
+            self.waiting = []
+
+    def unlearn(self, x: Tensor, labels: Labels) -> None:
+        """Take rows out again; a class whose last row goes is forgotten."""
+        self.absorb()
+        self._check_held(labels)
+        self._accumulate(x, labels, sign=-1)
+        left = self.classes[self.moments.counts.cpu().numpy() > 0]
+        self.statistics = self._at(left)
+        self.classes = self.indexed = left
+
+    def merged(self, other: Self) -> Self:
+        """Return the memory of both."""
+        self.absorb()
+        other.absorb()
+        classes = np.union1d(self.classes, other.classes)
+        theirs = other._at(classes)
+        statistics = {name: statistic + theirs[name] for name, statistic in self._at(classes).items()}
+        return type(self)(statistics, classes, classes, self.device)
+
+    def _accumulate(self, x: Tensor, labels: Labels, *, sign: int) -> None:
+        indices = torch.from_numpy(np.searchsorted(self.classes, labels)).to(self.device)
+        updated = self._at(self.classes)
+        done: list[Statistic] = []
+        try:
+            for statistic in updated.values():
+                statistic.add_(x, indices, sign=sign)
+                done.append(statistic)
+        except BaseException:
+            for statistic in done:  # what is not kept by class is shared with the statistics before
+                statistic.add_(x, indices, sign=-sign)
+            raise
+        self.statistics, self.indexed = updated, self.classes
+
+    def _at(self, classes: Labels) -> dict[str, Statistic]:
+        """Return the statistics indexed by these classes; those no longer wanted are dropped."""
+        kept = np.flatnonzero(np.isin(self.indexed, classes))
+        places = np.searchsorted(classes, self.indexed[kept])
+        sources, destinations = (torch.from_numpy(indices).to(self.device) for indices in (kept, places))
+        return {name: statistic.at(sources, destinations, len(classes)) for name, statistic in self.statistics.items()}
+
+    def _check_held(self, labels: Labels) -> None:
+        unknown = np.setdiff1d(labels, self.classes)
+        if len(unknown):
+            raise InputError(f"Expected labels learned before, got {listed(unknown)}. Check the labels to unlearn.")
+        removed, counts = np.unique(labels, return_counts=True)
+        held = self.moments.counts.cpu().numpy()[np.searchsorted(self.classes, removed)]
+        for label, wanted, available in zip(removed.tolist(), counts, held, strict=True):
+            if wanted > available:
+                raise InputError(
+                    f"Expected at most {available} examples of {label!r}, as many as were learned, got {wanted}. "
+                    "Unlearn each example once."
+                )
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Return everything to be saved, by name."""
+        self.absorb()
+        return {
+            f"{name}.{part}": tensor
+            for name, statistic in self.statistics.items()
+            for part, tensor in statistic.tensors().items()
+        }
+
+    def load_(self, tensors: Mapping[str, Tensor]) -> None:
+        """Take over what `tensors` returned."""
+        for name, statistic in self.statistics.items():
+            own = {key.removeprefix(f"{name}."): t for key, t in tensors.items() if key.startswith(f"{name}.")}
+            statistic.load_({part: tensor.to(self.device) for part, tensor in own.items()})
+
+
+def listed(labels: Labels) -> str:
+    """Return the first few labels for a message."""
+    shown = ", ".join(repr(label) for label in labels[:5].tolist())
+    return shown if len(labels) <= 5 else f"{shown} and {len(labels) - 5} more"

@@ -1,0 +1,22 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
+
+
+@pytest.fixture
+def shared() -> Path:
+    """The folder of reference data beside the repository; a test that needs it skips without it."""
+    if not SHARED.is_dir():
+        pytest.skip("needs reference data in ../shared, which is not part of the repository")
+    return SHARED
+
+
+def blobs(n_classes: int = 5, n_rows: int = 12, n_features: int = 8, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Gaussian classes that overlap a little, in random order."""
+    generator = np.random.default_rng(seed)
+    y = generator.permutation(np.repeat(np.arange(n_classes), n_rows))
+    means = generator.normal(size=(n_classes, n_features)) * 2
+    return means[y] + generator.normal(size=(len(y), n_features)), y
