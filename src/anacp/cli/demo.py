@@ -118,7 +118,8 @@ def _write(results: dict[str, list[Step]], data: Sample, scenario: ClassIncremen
         "n_tasks": len(scenario),
         "class_order": f"paper, seed {scenario.seed}",
         "learners": {
-            name: {**_metrics(steps), "steps": [asdict(step) for step in steps]} for name, steps in results.items()
+            name: {**_metrics(steps), "steps": [asdict(step) | {"accuracy": step.accuracy} for step in steps]}
+            for name, steps in results.items()
         },
     }
     (output / "results.json").write_text(json.dumps(summary, indent=1))

@@ -12,6 +12,7 @@ from sklearn.base import TransformerMixin
 from torch import Tensor
 
 from anacp.learners.base import Learner
+from anacp.learners.calibration import log_positive_part
 from anacp.learners.registry import register
 from anacp.projections import (
     ACTIVATIONS,
@@ -243,6 +244,10 @@ class AnaCP(TransformerMixin, Learner):  # type: ignore[misc]
             adapted = projection(x) if projection else x
             return F.normalize(adapted, dim=1) @ weights.mT
         return features(projection.coefficients(x) if projection else x) @ weights
+
+    def _evidence(self, scores: Tensor) -> Tensor:
+        # The ELM is fitted to 0 and 1 by least squares: its scores are rough probabilities, not log-odds.
+        return log_positive_part(scores) if self.classifier == "elm" else scores
 
     def transform(self, x: ArrayLike | Tensor) -> NDArray[Any]:
         """Return the adapted features u (n, d): the input after the contrastive projection (Eq. 17)."""

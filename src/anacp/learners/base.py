@@ -14,12 +14,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from torch import Tensor
 
 from anacp.errors import InputError, MismatchError, NotLearnedError, ParameterError
-from anacp.learners.calibration import sharpness
+from anacp.learners.calibration import mixed_draws, sharpness
 from anacp.learners.files import write_model
 from anacp.learners.inputs import Labels, check_examples, check_features, label_kind
 from anacp.learners.memory import Memory, listed
 from anacp.learners.summary import Part, table
-from anacp.replay import draw
 from anacp.statistics import Statistic
 from anacp.statistics.base import row_blocks
 
@@ -70,6 +69,10 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @abstractmethod
     def _scores(self, x: Tensor, solution: Any) -> Tensor:
         """Return one score a class (n, c) for prepared rows (n, d); the largest wins."""
+
+    def _evidence(self, scores: Tensor) -> Tensor:
+        """Return what grows in proportion to the log-odds: probabilities are softmax(β·evidence)."""
+        return scores
 
     def _prepare(self, x: Tensor) -> Tensor:
         """Return the rows as the statistics and scores see them."""
@@ -218,8 +221,8 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_proba(self, x: ArrayLike | Tensor) -> NDArray[Any]:
         """Return one probability a class (n, c), calibrated on draws that the model was not solved with."""
-        scores = self._score(x)
-        return torch.softmax(scores * self._sharpness(), dim=1).cpu().numpy()
+        evidence = self._evidence(self._score(x))
+        return torch.softmax(self._sharpness() * evidence, dim=1).cpu().numpy()
 
     def _score(self, x: ArrayLike | Tensor) -> Tensor:
         return self._in_blocks(x, lambda rows, solution: self._scores(rows, solution))
@@ -244,11 +247,10 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _sharpness(self) -> float:
         solution = self._solution()
         if self._solved.sharpness is None:
-            n_draws = max(1, CALIBRATION_ROWS // len(self.classes_))
-            rows, indices = draw(self._memory.moments, n_draws, seed=self.random_state, role="calibration")
-            rows = rows.to(self._torch_dtype)
+            draws = mixed_draws(self._memory.moments, CALIBRATION_ROWS, seed=self.random_state)
+            rows = draws.rows.to(self._torch_dtype)
             scores = torch.cat([self._scores(rows[block], solution) for block in row_blocks(len(rows))])
-            self._solved.sharpness = sharpness(scores, indices)
+            self._solved.sharpness = sharpness(self._evidence(scores), draws)
         return self._solved.sharpness
 
     # Keeping ----------------------------------------------------------------------------------------------------

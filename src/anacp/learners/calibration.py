@@ -1,31 +1,67 @@
 """Turning scores into probabilities that can be trusted."""
 
+from dataclasses import dataclass
+
 import torch
+import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-__all__ = ["sharpness"]
+from anacp.randomness import generator
+from anacp.replay import draw
+from anacp.statistics import ClassMoments
+
+__all__ = ["MixedDraws", "log_positive_part", "mixed_draws", "sharpness"]
 
 
-def sharpness(scores: Tensor, classes: Tensor) -> float:
-    """Return the β > 0 for which softmax(β·scores) is the most likely on examples held out.
+@dataclass(frozen=True)
+class MixedDraws:
+    """Pseudo-features between two classes: of class `first` with probability 1 - share, of `second` with share."""
+
+    rows: Tensor  # (n, d)
+    first: Tensor  # (n,)
+    second: Tensor  # (n,)
+    share: Tensor  # (n,), at most one half
+
+
+def mixed_draws(moments: ClassMoments, n_rows: int, *, seed: int) -> MixedDraws:
+    """Draw about n_rows pseudo-features that are as ambiguous as real ones can be.
+
+    Draws from N(μ_c, Σ) alone are far easier than real examples, and would make every model overconfident. So each is
+    moved part of the way to the mean of the class most like its own, and counts for both classes in proportion.
+    Squaring a uniform number makes small parts the more common ones.
+    """
+    n_draws = max(1, n_rows // moments.n_classes)
+    rows, first = draw(moments, n_draws, seed=seed, role="calibration")
+    unit = F.normalize(moments.means, dim=1)
+    likeness = (unit @ unit.mT).fill_diagonal_(-torch.inf)
+    second = likeness.argmax(1)[first]
+    uniform = torch.rand(len(rows), generator=generator(seed, "calibration/share"), dtype=torch.float64).to(rows)
+    share = uniform.square() / 2
+    return MixedDraws(rows + share[:, None] * (moments.means[second] - moments.means[first]), first, second, share)
+
+
+def sharpness(evidence: Tensor, draws: MixedDraws) -> float:
+    """Return the β > 0 for which softmax(β·evidence) is the most likely on the draws.
 
     The log-likelihood is concave in β, so Newton's method with halved steps finds its one maximum.
     """
-    scores = scores.double()
-    scores = scores - scores.amax(1, keepdim=True)
-    true = scores.gather(1, classes[:, None]).squeeze(1)
+    evidence = evidence.double()
+    evidence = evidence - evidence.amax(1, keepdim=True)
+    of_first, of_second = (evidence.gather(1, c[:, None]).squeeze(1) for c in (draws.first, draws.second))
+    target = float(torch.lerp(of_first, of_second, draws.share.double()).mean())
 
     def loss(beta: float) -> float:
-        return float(torch.logsumexp(beta * scores, 1).mean() - beta * true.mean())
+        return float(torch.logsumexp(beta * evidence, 1).mean()) - beta * target
 
-    spread = float(scores.std()) if scores.shape[1] > 1 else 0.0
-    beta = 1.0 / spread if spread > 0 else 1.0
-    limit = 1e4 * beta  # scores that separate every draw have no finite optimum
+    spread = float(evidence.std())
+    if not spread > 0:
+        return 1.0
+    beta = 1.0 / spread
     for _ in range(100):
-        weights = torch.softmax(beta * scores, 1)
-        mean = (weights * scores).sum(1)
-        slope = float((mean - true).mean())
-        curvature = float(((weights * scores.square()).sum(1) - mean.square()).mean())
+        weights = torch.softmax(beta * evidence, 1)
+        mean = (weights * evidence).sum(1)
+        slope = float(mean.mean()) - target
+        curvature = float(((weights * evidence.square()).sum(1) - mean.square()).mean())
         if curvature <= 0 or abs(slope) <= 1e-9 * spread:
             break
         step = -slope / curvature
@@ -33,7 +69,11 @@ def sharpness(scores: Tensor, classes: Tensor) -> float:
             step /= 2
             if abs(step) < 1e-9 * beta:
                 return beta
-        beta = min(beta + step, limit)
-        if beta == limit:
-            break
+        beta += step
     return beta
+
+
+def log_positive_part(scores: Tensor, *, width: float = 0.02) -> Tensor:
+    """Return log max(score, 0), smoothed below `width` so that it stays finite and keeps the order of the scores."""
+    scaled = scores / width
+    return torch.where(scaled < -20, scaled, F.softplus(scaled).clamp_min(1e-30).log())

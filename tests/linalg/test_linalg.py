@@ -1,0 +1,64 @@
+import pytest
+import torch
+from torch.testing import assert_close
+
+from anacp.errors import NumericalError
+from anacp.linalg import add_gram_, cholesky_factor, pack_triangle, solve_psd, symmetric_roots, unpack_triangle
+
+
+def normal(*shape: int, dtype: torch.dtype = torch.float64) -> torch.Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(0), dtype=dtype)
+
+
+@pytest.mark.parametrize("size", [1, 7, 500, 1203])
+def test_gram_is_right_below_the_diagonal(size: int) -> None:
+    rows, gram = normal(9, size), torch.zeros(size, size, dtype=torch.float64)
+    add_gram_(gram, rows)
+    add_gram_(gram, rows[:4])
+    add_gram_(gram, rows[:4], sign=-1)
+    assert_close(gram.tril(), (rows.mT @ rows).tril())
+
+
+def test_packing_is_lossless() -> None:
+    matrix = normal(6, 6)
+    assert_close(unpack_triangle(pack_triangle(matrix), 6), matrix.tril(), rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_solve_reads_the_lower_triangle_only(dtype: torch.dtype) -> None:
+    rows, b = normal(30, 12, dtype=dtype), normal(12, 3, dtype=dtype)
+    a = rows.mT @ rows
+    expected = torch.linalg.solve(a + 2.5 * torch.eye(12, dtype=dtype), b)
+    garbage = a.tril() + torch.full_like(a, 1e9).triu(1)
+    before = garbage.clone()
+    assert_close(solve_psd(garbage, b, shift=2.5), expected)
+    assert_close(garbage, before, rtol=0, atol=0)
+
+
+def test_float32_falls_back_to_float64() -> None:
+    """A Hilbert matrix of 12 rows is positive definite, but not in float32."""
+    index = torch.arange(12, dtype=torch.float64)
+    a = (1 / (index[:, None] + index + 1)).float()
+    a.diagonal().add_(1e-7)
+    assert torch.linalg.cholesky_ex(a - 1e-7 * torch.eye(12))[1] > 0
+    solution = solve_psd(a, torch.ones(12, 1), shift=1e-8)
+    assert solution.dtype == torch.float32
+    assert torch.isfinite(solution).all()
+
+
+def test_failure_says_what_to_do() -> None:
+    with pytest.raises(NumericalError, match="Raise `ridge`"):
+        solve_psd(-torch.eye(3, dtype=torch.float64), torch.ones(3, 1, dtype=torch.float64), shift=0.5)
+    with pytest.raises(NumericalError, match="not positive definite"):
+        cholesky_factor(-torch.eye(3))
+
+
+def test_roots_of_a_singular_matrix() -> None:
+    factor = normal(5, 3)
+    a = factor @ factor.mT
+    root, inverse = symmetric_roots(a)
+    assert_close(root @ root, a)
+    assert_close(inverse @ inverse, torch.linalg.pinv(a, hermitian=True), rtol=1e-6, atol=1e-9)
+    zero, inverse_of_zero = symmetric_roots(torch.zeros(2, 2))
+    assert not zero.any()
+    assert not inverse_of_zero.any()

@@ -1,0 +1,120 @@
+"""Statistics add and subtract: properties over arbitrary data, splits and class assignments."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from torch.testing import assert_close
+
+from anacp.projections import RandomProjection
+from anacp.statistics import ClassGram, ClassMoments, Statistic
+
+N_FEATURES, N_CLASSES = 3, 4
+
+
+@st.composite
+def examples(draw: st.DrawFn) -> tuple[torch.Tensor, torch.Tensor, int]:
+    """Rows, class indices, and where to cut."""
+    n = draw(st.integers(1, 12))
+    numbers = st.floats(-100, 100, allow_subnormal=False)
+    x = draw(arrays(np.float64, (n, N_FEATURES), elements=numbers))
+    classes = draw(arrays(np.int64, n, elements=st.integers(0, N_CLASSES - 1)))
+    return torch.from_numpy(x), torch.from_numpy(classes), draw(st.integers(0, n))
+
+
+def empty(kind: str) -> Statistic:
+    nothing = torch.zeros(0, dtype=torch.int64)
+    if kind == "gram":
+        features = RandomProjection(N_FEATURES, 5, "tanh", 0, "test", dtype=torch.float64)
+        return ClassGram(features, dtype=torch.float64).at(nothing, nothing, N_CLASSES)
+    return ClassMoments(N_FEATURES, spread=kind, dtype=torch.float64).at(nothing, nothing, N_CLASSES)
+
+
+def of(kind: str, x: torch.Tensor, classes: torch.Tensor) -> Statistic:
+    statistic = empty(kind)
+    statistic.add_(x, classes)
+    return statistic
+
+
+def same(a: Statistic, b: Statistic) -> None:
+    for name, tensor in a.tensors().items():
+        assert_close(tensor, b.tensors()[name], rtol=1e-9, atol=1e-8)
+
+
+kinds = pytest.mark.parametrize("kind", ["shared", "class", "diagonal", "gram"])
+
+
+@kinds
+@given(examples())
+@settings(deadline=None)
+def test_parts_add_up_to_the_whole(kind: str, data: tuple[torch.Tensor, torch.Tensor, int]) -> None:
+    x, classes, cut = data
+    whole, left, right = of(kind, x, classes), of(kind, x[:cut], classes[:cut]), of(kind, x[cut:], classes[cut:])
+    same(left + right, whole)
+    same(right + left, whole)
+    left.add_(x[cut:], classes[cut:])
+    same(left, whole)
+
+
+@kinds
+@given(examples())
+@settings(deadline=None)
+def test_what_is_taken_out_was_never_there(kind: str, data: tuple[torch.Tensor, torch.Tensor, int]) -> None:
+    x, classes, cut = data
+    whole = of(kind, x, classes)
+    whole.add_(x[cut:], classes[cut:], sign=-1)
+    same(whole, of(kind, x[:cut], classes[:cut]))
+
+
+@kinds
+@given(examples(), st.permutations(range(N_CLASSES)))
+@settings(deadline=None)
+def test_moving_classes_is_relabelling(
+    kind: str, data: tuple[torch.Tensor, torch.Tensor, int], order: list[int]
+) -> None:
+    x, classes, _ = data
+    places = torch.tensor(order)
+    moved = of(kind, x, classes).at(torch.arange(N_CLASSES), places, N_CLASSES)
+    same(moved, of(kind, x, places[classes]))
+
+
+@kinds
+@given(examples())
+@settings(deadline=None)
+def test_saving_keeps_everything(kind: str, data: tuple[torch.Tensor, torch.Tensor, int]) -> None:
+    x, classes, _ = data
+    statistic, loaded = of(kind, x, classes), empty(kind)
+    loaded.load_(statistic.tensors())
+    same(loaded, statistic)
+    loaded.add_(x, classes)
+    statistic.add_(x, classes)
+    same(loaded, statistic)
+
+
+@given(examples())
+@settings(deadline=None)
+def test_moments_are_the_textbook_moments(data: tuple[torch.Tensor, torch.Tensor, int]) -> None:
+    x, classes, cut = data
+    moments = of("shared", x[:cut], classes[:cut]) + of("shared", x[cut:], classes[cut:])
+    scatter = torch.zeros(N_FEATURES, N_FEATURES, dtype=torch.float64)
+    for c in range(N_CLASSES):
+        rows = x[classes == c]
+        assert int(moments.counts[c]) == len(rows)
+        if len(rows):
+            assert_close(moments.means[c], rows.mean(0), rtol=1e-9, atol=1e-9)
+            scatter += (rows - rows.mean(0)).mT @ (rows - rows.mean(0))
+    assert_close(moments.covariance(), scatter / len(x), rtol=1e-9, atol=1e-8)
+    assert moments.mean_square() == pytest.approx(float(x.square().sum(1).mean()), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("spread", ["shared", "class", "diagonal"])
+def test_a_far_away_origin_costs_no_digits(spread: str) -> None:
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(400, N_FEATURES, generator=generator, dtype=torch.float64)
+    classes = torch.arange(400) % N_CLASSES
+    near, far = of(spread, x, classes), empty(spread)
+    for rows in torch.arange(400).split(7):
+        far.add_(x[rows] + 1e6, classes[rows])
+    assert_close(far.covariance(), near.covariance(), rtol=1e-6, atol=1e-8)

@@ -1,0 +1,26 @@
+"""The names at the top of the package are a promise."""
+
+import subprocess
+import sys
+
+import pytest
+
+import anacp
+from anacp.learners import LEARNERS
+
+
+def test_names() -> None:
+    assert sorted(anacp.__all__) == ["AnaCP", "NCM", "__version__", "errors", "load", "load_sample"]
+    for name in anacp.__all__:
+        assert getattr(anacp, name) is not None
+        assert name in dir(anacp)
+    assert set(LEARNERS) <= set(anacp.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'Anacp'"):
+        anacp.Anacp  # noqa: B018
+
+
+def test_importing_the_package_is_light() -> None:
+    heavy = "torch", "sklearn", "numpy", "typer", "matplotlib"
+    code = f"import sys, anacp; print([name for name in {heavy} if name in sys.modules])"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed.strip() == "[]"
