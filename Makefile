@@ -16,7 +16,7 @@ test: .venv/installed
 	.venv/bin/python -m pytest -m "not golden"
 
 golden: .venv/installed
-	.venv/bin/python -m pytest -m golden
+	.venv/bin/python -m pytest -m golden -s
 
 lint: .venv/installed
 	.venv/bin/ruff check .

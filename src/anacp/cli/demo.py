@@ -33,14 +33,15 @@ def demo(
     data = load_sample(sample)
     scenario = ClassIncremental(data.y_train, n_tasks=10, seed=seed)
     learners: dict[str, Learner] = {"NCM": NCM(random_state=seed), "AnaCP": AnaCP(random_state=seed)}
-    console.print(f"{data.card['title']}\n{len(scenario.classes)} classes arrive in {len(scenario)} tasks.\n")
+    console.print(data.card["title"], highlight=False, soft_wrap=True)
+    console.print(f"{len(scenario.classes)} classes arrive in {len(scenario)} tasks.\n", highlight=False)
     results = _run_all(learners, data, scenario, console)
     console.print(_table(results))
     output.mkdir(parents=True, exist_ok=True)
     summary = _write(results, data, scenario, output)
     if as_json:
         print(json.dumps(summary))
-    console.print(f"\nPictures and results: {output}/", highlight=False, soft_wrap=True)
+    console.print(f"\nPictures and results in {output}/", highlight=False, soft_wrap=True)
     for path in sorted(output.iterdir()):
         console.print(f"  {path.name}", highlight=False)
 
