@@ -75,7 +75,7 @@ def report_cost(name: str, train: tuple[Tensor, Tensor], test: tuple[Tensor, Ten
     """Compare learners on the exact features with the same learners on the sample as it loads."""
     sample = load_sample(name)
     (x_train, y_train), (x_test, y_test) = train, test
-    for learner in (NCM(), *(AnaCP(random_state=seed) for seed in range(3))):
+    for learner in (NCM(), *(AnaCP(n_projected=2000, random_state=seed) for seed in range(3))):
         exact = learner.fit(x_train, y_train).score(x_test, y_test)
         rounded = learner.fit(sample.x_train, sample.y_train).score(sample.x_test, sample.y_test)
         print(f"{name} {learner}: exact {100 * exact:.2f} %, 8 bits {100 * rounded:.2f} %")
