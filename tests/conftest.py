@@ -1,7 +1,14 @@
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
+
+# What lands is judged by the same examples every time; elsewhere hypothesis looks for new ones.
+settings.register_profile("ci", derandomize=True)
+if os.environ.get("CI"):
+    settings.load_profile("ci")
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 

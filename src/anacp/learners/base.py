@@ -213,10 +213,13 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return cast(Labels, allowed[scores[:, columns].argmax(1).cpu().numpy()])
 
     def decision_function(self, x: ArrayLike | Tensor) -> NDArray[Any]:
-        """Return one score a class (n, c), the largest wins; for two classes their difference (n,)."""
+        """Return one score a class (n, c), the largest wins; for two classes one number (n,), the second's if > 0.
+
+        For two classes it is the difference of the evidence, so that it orders rows as `predict_proba` does.
+        """
         scores = self._score(x)
         if scores.shape[1] == 2:
-            scores = scores[:, 1] - scores[:, 0]
+            scores = self._evidence(scores).diff(dim=1).squeeze(1)
         return scores.cpu().numpy()
 
     def predict_proba(self, x: ArrayLike | Tensor) -> NDArray[Any]:
