@@ -18,7 +18,7 @@ from anacp.scenarios import ClassIncremental
 from anacp.statistics import ClassMoments
 
 
-def released_covariance(model: AnaCP, x: np.ndarray, y: np.ndarray, seed: int) -> torch.Tensor:
+def released_covariance(x: np.ndarray, y: np.ndarray, seed: int) -> torch.Tensor:
     """The old covariance weighted by a count that includes the new batch; jitter mixed in once, fading after."""
     x = x / np.linalg.norm(x, axis=1, keepdims=True)
     n, covariance = 0, torch.zeros(0)
@@ -75,7 +75,7 @@ def main() -> None:
             record("released targets: targets='reference'", model.set_params(targets="reference"))
             model.set_params(targets="paper")
             moments = model._memory.moments
-            moments.scatter = released_covariance(model, sample.x_train, sample.y_train, seed) * moments.n
+            moments.scatter = released_covariance(sample.x_train, sample.y_train, seed) * moments.n
             model._solved.parameters = None
             record("released covariance", model)
             for value in ("heads", "inputs", False):

@@ -324,12 +324,21 @@ def test_degenerate_features(learner: Learner, case: str) -> None:
 
 
 @learners
-def test_parameters_are_fixed_once_learned(learner: Learner) -> None:
+def test_parameters_are_fixed_once_learned(learner: Learner, tmp_path) -> None:
     x, y = blobs()
     model = clone(learner).partial_fit(x, y)
     model.set_params(random_state=7)
-    with pytest.raises(ParameterError, match="random_state as when learning began"):
-        model.predict(x)
+    for ask in (
+        lambda: model.predict(x),
+        lambda: model.predict_proba(x),
+        lambda: model.partial_fit(x, y),
+        lambda: model.unlearn(x, y),
+        lambda: model.save(tmp_path / "model"),
+        lambda: model + model,
+    ):
+        with pytest.raises(ParameterError, match="random_state as when learning began"):
+            ask()
+    assert not list(tmp_path.iterdir())
     model.set_params(random_state=0)
     other = clone(learner).set_params(random_state=1).partial_fit(x, y)
     with pytest.raises(MismatchError, match=r"random_state \(0 and 1\)"):

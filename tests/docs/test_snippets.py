@@ -1,11 +1,14 @@
 """Every Python snippet in the README and the docs runs, in order, and prints what the text says it prints."""
 
 import contextlib
+import doctest
 import io
 import re
 from pathlib import Path
 
 import pytest
+
+import anacp.learners.anacp
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -25,6 +28,12 @@ def test_snippets(page: Path, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None
         elif printed is not None:  # a text block right after a snippet is its output
             assert printed == body
             printed = None
+
+
+def test_docstring_examples() -> None:
+    result = doctest.testmod(anacp.learners.anacp)
+    assert result.attempted > 0
+    assert result.failed == 0
 
 
 def test_links_lead_somewhere() -> None:

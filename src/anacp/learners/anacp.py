@@ -108,7 +108,8 @@ class AnaCP(TransformerMixin, Learner):  # type: ignore[misc]
     >>> import anacp
     >>> sample = anacp.load_sample("clinc150")
     >>> model = anacp.AnaCP(n_projected=1000).partial_fit(sample.x_train, sample.y_train)
-    >>> model.predict(sample.x_test[:2])
+    >>> str(model.predict(sample.x_test[:1])[0])
+    'translate'
     """
 
     _solve_parameters: ClassVar[frozenset[str]] = frozenset(

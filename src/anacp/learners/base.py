@@ -103,7 +103,9 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y : array-like or tensor of shape (n,)
             Labels: text, numbers or booleans.
         """
-        self.__dict__.update(clone(self).partial_fit(x, y).__dict__)
+        fresh = clone(self).partial_fit(x, y)
+        self._forget()
+        self.__dict__.update(fresh.__dict__)
         return self
 
     def partial_fit(self, x: ArrayLike | Tensor, y: ArrayLike | Tensor, classes: ArrayLike | None = None) -> Self:
@@ -136,6 +138,11 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._solved.parameters = None
         return self
 
+    def _forget(self) -> None:
+        # Only what is ours: scikit-learn hangs attributes of its own on an estimator.
+        for name in ("_memory", "_solved", "_learned_with", "classes_", "n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+
     def _begin(self, classes: Labels) -> None:
         statistics = self._statistics(self.n_features_in_, self.device)
         self._memory = Memory(statistics, classes, classes, self.device)
@@ -156,9 +163,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = self._memory.classes
         self._solved.parameters = None
         if not len(self.classes_):
-            blank = clone(self).__dict__
-            self.__dict__.clear()
-            self.__dict__.update(blank)
+            self._forget()
         return self
 
     def __add__(self, other: Self) -> Self:
@@ -171,6 +176,8 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise MismatchError(f"Expected models of equal parameters, got different {', '.join(differing)}.")
         if not (self._learned and other._learned):
             return copy.deepcopy(self if self._learned else other)
+        self._check_learned()
+        other._check_learned()
         if self.n_features_in_ != other.n_features_in_:
             raise MismatchError(
                 f"Expected two models of one width, got {self.n_features_in_} and {other.n_features_in_} features. "
@@ -228,7 +235,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return torch.softmax(self._sharpness() * evidence, dim=1).cpu().numpy()
 
     def _score(self, x: ArrayLike | Tensor) -> Tensor:
-        return self._in_blocks(x, lambda rows, solution: self._scores(rows, solution))
+        return self._in_blocks(x, self._scores)
 
     def _in_blocks(self, x: ArrayLike | Tensor, compute: Callable[[Tensor, Any], Tensor]) -> Tensor:
         """Return compute(prepared rows, solution) for all rows, a bounded number at a time."""
@@ -239,7 +246,6 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return torch.cat([compute(block, solution) for block in blocks])
 
     def _solution(self) -> Any:
-        self._check_unchanged()
         solved, parameters = self._solved, self.get_params()
         if solved.parameters != parameters:
             self._memory.absorb()
@@ -318,6 +324,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise NotLearnedError(
                 f"This {type(self).__name__} has learned nothing yet. Call `partial_fit` or `fit` with examples first."
             )
+        self._check_unchanged()
 
     def _check_unchanged(self) -> None:
         """Refuse parameters that were changed although the statistics depend on them."""
