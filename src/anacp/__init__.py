@@ -10,24 +10,46 @@ from anacp.version import __version__
 
 if TYPE_CHECKING:
     from anacp import errors
-    from anacp.learners import NCM, AnaCP, load
+    from anacp.learners import (
+        ELM,
+        GACL,
+        KLDA,
+        NCM,
+        SLDA,
+        AnaCP,
+        FeCAM,
+        LinearProbe,
+        LoRanPAC,
+        RanPAC,
+        Ridge,
+        load,
+    )
     from anacp.samples import load_sample
 
-_HOMES = {
-    "AnaCP": "anacp.learners",
-    "NCM": "anacp.learners",
-    "load": "anacp.learners",
-    "load_sample": "anacp.samples",
-}
-
-__all__ = ["NCM", "AnaCP", "__version__", "errors", "load", "load_sample"]
+__all__ = [
+    "ELM",
+    "GACL",
+    "KLDA",
+    "NCM",
+    "SLDA",
+    "AnaCP",
+    "FeCAM",
+    "LinearProbe",
+    "LoRanPAC",
+    "RanPAC",
+    "Ridge",
+    "__version__",
+    "errors",
+    "load",
+    "load_sample",
+]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
     if name == "errors":
         return import_module("anacp.errors")
+    if name in __all__:
+        return getattr(import_module("anacp.samples" if name == "load_sample" else "anacp.learners"), name)
     raise AttributeError(f"module 'anacp' has no attribute {name!r}")
 
 

@@ -1,4 +1,4 @@
-"""Every error the package raises on purpose: one root, a few leaves.
+"""Every error the package raises on purpose, one root and a few leaves, and its warnings.
 
 A message says what was expected, what was found, and what to do about it. Each leaf also derives from the built-in
 or scikit-learn error that a caller would guess, so `except ValueError` keeps working.
@@ -14,6 +14,7 @@ __all__ = [
     "NotLearnedError",
     "NumericalError",
     "ParameterError",
+    "RidgeEdgeWarning",
     "UnknownNameError",
 ]
 
@@ -48,3 +49,7 @@ class NumericalError(AnacpError, ArithmeticError):
 
 class ModelFileError(AnacpError, ValueError):
     """A model file that is truncated, foreign, or written by a newer version."""
+
+
+class RidgeEdgeWarning(UserWarning):
+    """A ridge was chosen from the edge of its grid, so a better one may lie beyond."""

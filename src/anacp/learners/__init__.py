@@ -2,8 +2,34 @@
 
 from anacp.learners.anacp import AnaCP
 from anacp.learners.base import Learner
+from anacp.learners.elm import ELM
+from anacp.learners.fecam import FeCAM
+from anacp.learners.gacl import GACL
+from anacp.learners.klda import KLDA
+from anacp.learners.linear_probe import LinearProbe
 from anacp.learners.loading import load
+from anacp.learners.loranpac import LoRanPAC
 from anacp.learners.ncm import NCM
-from anacp.learners.registry import LEARNERS, learner
+from anacp.learners.ranpac import RanPAC
+from anacp.learners.registry import LEARNERS, learner, register
+from anacp.learners.ridge import Ridge
+from anacp.learners.slda import SLDA
 
-__all__ = ["LEARNERS", "NCM", "AnaCP", "Learner", "learner", "load"]
+__all__ = [
+    "ELM",
+    "GACL",
+    "KLDA",
+    "LEARNERS",
+    "NCM",
+    "SLDA",
+    "AnaCP",
+    "FeCAM",
+    "Learner",
+    "LinearProbe",
+    "LoRanPAC",
+    "RanPAC",
+    "Ridge",
+    "learner",
+    "load",
+    "register",
+]

@@ -14,6 +14,7 @@ from torch import Tensor
 from anacp.learners.base import Learner
 from anacp.learners.calibration import log_positive_part
 from anacp.learners.registry import register
+from anacp.learners.ridge_choice import Ridge, holds_out, is_ridge, ridge_statistics, solve_ridge
 from anacp.projections import (
     ACTIVATIONS,
     Activation,
@@ -73,10 +74,10 @@ class AnaCP(TransformerMixin, Learner):  # type: ignore[misc]
         Contrastive projection heads, H. 0 turns the projection off: a plain ELM, or a plain NCM.
     n_replay : int, default=100
         Pseudo-features drawn for each class to solve the ELM, R.
-    ridge : float, default=100.0
-        λ of the heads.
-    classifier_ridge : float, default=100.0
-        λ of the ELM.
+    ridge : float or {"gcv", "squared error", "accuracy"}, default=100.0
+        λ of the heads, or how to choose it for each head.
+    classifier_ridge : float or "gcv", default=100.0
+        λ of the ELM, or how to choose it.
     repulsion : float, default=1.0
         α, how far class means are pushed apart.
     targets : {"paper", "reference", "means"}, default="paper"
@@ -122,8 +123,8 @@ class AnaCP(TransformerMixin, Learner):  # type: ignore[misc]
         n_projected: int = 5000,
         n_heads: int = 3,
         n_replay: int = 100,
-        ridge: float = 100.0,
-        classifier_ridge: float = 100.0,
+        ridge: Ridge = 100.0,
+        classifier_ridge: float | Literal["gcv"] = 100.0,
         repulsion: float = 1.0,
         targets: Targets = "paper",
         covariance: Literal["shared", "class"] = "shared",
@@ -151,21 +152,21 @@ class AnaCP(TransformerMixin, Learner):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        for name in ("n_projected", "n_replay"):
-            value = getattr(self, name)
-            self._expect(name, isinstance(value, int | np.integer) and value > 0, "a positive integer")
+        self._expect_count("n_projected")
+        self._expect_count("n_replay")
         self._expect("n_heads", isinstance(self.n_heads, int | np.integer) and self.n_heads >= 0, "an integer ≥ 0")
-        for name in ("ridge", "classifier_ridge"):
-            self._expect(name, getattr(self, name) > 0, "a positive number")
+        self._expect("ridge", is_ridge(self.ridge), "a positive number, 'gcv', 'squared error' or 'accuracy'")
+        replayed = is_ridge(self.classifier_ridge) and not holds_out(self.classifier_ridge)
+        self._expect("classifier_ridge", replayed, "a positive number or 'gcv' (replay has no examples to hold out)")
         self._expect("repulsion", self.repulsion >= 0, "a number ≥ 0")
-        for name, choices in {
-            "targets": get_args(Targets),
-            "covariance": ("shared", "class"),
-            "classifier": ("elm", "ncm"),
-            "activation": tuple(ACTIVATIONS),
-            "normalize": (True, False, "inputs", "heads"),
-        }.items():
-            self._expect(name, getattr(self, name) in choices, "one of " + ", ".join(map(repr, choices)))
+        self._expect_choice("targets", *get_args(Targets))
+        self._expect_choice("covariance", "shared", "class")
+        self._expect_choice("classifier", "elm", "ncm")
+        self._expect_choice("activation", *ACTIVATIONS)
+        self._expect_choice("normalize", True, False, "inputs", "heads")
+
+    def _may_change(self, name: str, before: object, now: object) -> bool:
+        return super()._may_change(name, before, now) and not (holds_out(before) or holds_out(now))
 
     def _prepare(self, x: Tensor) -> Tensor:
         return F.normalize(x, dim=1) if self.normalize in (True, "inputs") else x
@@ -177,20 +178,25 @@ class AnaCP(TransformerMixin, Learner):  # type: ignore[misc]
 
     def _statistics(self, n_features: int, device: str) -> dict[str, Statistic]:
         """Moments, and a Gram matrix for each head; without heads the ELM has one of its own."""
-        roles = [f"head {h}" for h in range(self.n_heads)] or (["classifier"] if self.classifier == "elm" else [])
-        moments = ClassMoments(n_features, spread=self.covariance, device=device, dtype=self._torch_dtype)
-        grams = {
-            role: ClassGram(self._projection(n_features, role), device=device, dtype=self._torch_dtype)
-            for role in roles
-        }
-        return {"moments": moments, **grams}
+        roles = {f"head {h}": self.ridge for h in range(self.n_heads)}
+        if not roles and self.classifier == "elm":
+            roles = {"classifier": self.classifier_ridge}
+        # One matrix a class is the dearest thing a model can hold, so it is kept in the chosen precision.
+        precision = self._torch_dtype if self.covariance == "class" else torch.float64
+        moments = ClassMoments(n_features, spread=self.covariance, device=device, dtype=precision)
+        statistics: dict[str, Statistic] = {"moments": moments}
+        for role, ridge in roles.items():
+            features = self._projection(n_features, role)
+            statistics |= ridge_statistics(role, n_features, features, ridge, device=device, dtype=self._torch_dtype)
+        return statistics
 
     def _solve(self) -> _Solution:
         if self.n_heads == 0:
             if self.classifier == "ncm":
                 return _Solution(None, None, F.normalize(self._memory.moments.means, dim=1).to(self._torch_dtype))
             gram = cast(ClassGram, self._memory.statistics["classifier"])
-            return _Solution(None, cast(RandomProjection, gram.features), gram.solve(ridge=self.classifier_ridge))
+            weights, _ = solve_ridge(self._memory.statistics, "classifier", self.classifier_ridge)
+            return _Solution(None, cast(RandomProjection, gram.features), weights)
         projection = self._contrastive_projection()
         if self.classifier == "ncm":
             return _Solution(projection, None, F.normalize(projection.prototypes, dim=1))
@@ -205,7 +211,7 @@ class AnaCP(TransformerMixin, Learner):  # type: ignore[misc]
         grams = [cast(ClassGram, self._memory.statistics[f"head {h}"]) for h in range(self.n_heads)]
         return ContrastiveProjection(
             heads=[cast(RandomProjection, gram.features) for gram in grams],
-            weights=[gram.solve(ridge=self.ridge) for gram in grams],
+            weights=[solve_ridge(self._memory.statistics, f"head {h}", self.ridge)[0] for h in range(self.n_heads)],
             prototypes=prototypes.to(self._torch_dtype),
             normalize=self.normalize in (True, "heads"),
         )
@@ -222,7 +228,7 @@ class AnaCP(TransformerMixin, Learner):  # type: ignore[misc]
         gram = gram.at(nothing, nothing, n_classes)
         for coefficients, classes in _gathered(self._replayed(projection), REPLAY_ROWS):
             gram.add_(coefficients, classes)
-        return _Solution(projection, features, gram.solve(ridge=self.classifier_ridge))
+        return _Solution(projection, features, solve_ridge({"replay": gram}, "replay", self.classifier_ridge)[0])
 
     def _replayed(self, projection: ContrastiveProjection) -> Iterator[tuple[Tensor, Tensor]]:
         """Yield the coefficients of pseudo-features, and their classes, a few classes at a time."""

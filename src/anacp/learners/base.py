@@ -20,7 +20,7 @@ from anacp.learners.inputs import Labels, check_examples, check_features, label_
 from anacp.learners.memory import Memory, listed
 from anacp.learners.summary import Part, table
 from anacp.statistics import Statistic
-from anacp.statistics.base import row_blocks
+from anacp.statistics.base import BLOCK_ROWS, row_blocks
 
 __all__ = ["Learner"]
 
@@ -48,6 +48,9 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # Parameters that may change after learning: they enter when solving only.
     _solve_parameters: ClassVar[frozenset[str]] = frozenset()
+
+    # Rows scored at a time.
+    _block_rows: ClassVar[int] = BLOCK_ROWS
 
     random_state: int
     device: str
@@ -90,6 +93,13 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _expect(self, name: str, condition: bool | np.bool_, expected: str) -> None:
         if not condition:
             raise ParameterError(f"Expected {name} to be {expected}, got {getattr(self, name)!r}.")
+
+    def _expect_count(self, name: str) -> None:
+        value = getattr(self, name)
+        self._expect(name, isinstance(value, int | np.integer) and value > 0, "a positive integer")
+
+    def _expect_choice(self, name: str, *choices: object) -> None:
+        self._expect(name, getattr(self, name) in choices, "one of " + ", ".join(map(repr, choices)))
 
     # Learning ---------------------------------------------------------------------------------------------------
 
@@ -208,16 +218,18 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes : array-like, optional
             Choose among these classes only (task-incremental use). All must have been learned.
         """
-        scores = self._score(x)
-        if classes is None:
-            return cast(Labels, self.classes_[scores.argmax(1).cpu().numpy()])
-        allowed = np.unique(np.asarray(classes))
+        self._check_learned()
+        allowed = self.classes_ if classes is None else np.unique(np.asarray(classes))
         unknown = np.setdiff1d(allowed, self.classes_)
         if len(unknown) or not len(allowed):
             got = listed(unknown) if len(unknown) else "none"
             raise InputError(f"Expected classes learned before, got {got}. Learn them first, or leave them out.")
-        columns = torch.from_numpy(np.searchsorted(self.classes_, allowed)).to(scores.device)
-        return cast(Labels, allowed[scores[:, columns].argmax(1).cpu().numpy()])
+        columns = torch.from_numpy(np.searchsorted(self.classes_, allowed)).to(self.device)
+
+        def winners(rows: Tensor, solution: Any) -> Tensor:
+            return self._scores(rows, solution)[:, columns].argmax(1)
+
+        return cast(Labels, allowed[self._in_blocks(x, winners).cpu().numpy()])
 
     def decision_function(self, x: ArrayLike | Tensor) -> NDArray[Any]:
         """Return one score a class (n, c), the largest wins; for two classes one number (n,), the second's if > 0.
@@ -240,10 +252,10 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _in_blocks(self, x: ArrayLike | Tensor, compute: Callable[[Tensor, Any], Tensor]) -> Tensor:
         """Return compute(prepared rows, solution) for all rows, a bounded number at a time."""
         self._check_learned()
-        rows = torch.tensor(check_features(self, x, self.dtype))
+        rows = check_features(self, x, self.dtype)
         solution = self._solution()
-        blocks = (self._prepare(rows[block].to(self.device)) for block in row_blocks(len(rows)))
-        return torch.cat([compute(block, solution) for block in blocks])
+        blocks = (torch.tensor(rows[block], device=self.device) for block in row_blocks(len(rows), self._block_rows))
+        return torch.cat([compute(self._prepare(block), solution) for block in blocks])
 
     def _solution(self) -> Any:
         solved, parameters = self._solved, self.get_params()
@@ -258,7 +270,8 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self._solved.sharpness is None:
             draws = mixed_draws(self._memory.moments, CALIBRATION_ROWS, seed=self.random_state)
             rows = draws.rows.to(self._torch_dtype)
-            scores = torch.cat([self._scores(rows[block], solution) for block in row_blocks(len(rows))])
+            blocks = row_blocks(len(rows), self._block_rows)
+            scores = torch.cat([self._scores(rows[block], solution) for block in blocks])
             self._solved.sharpness = sharpness(self._evidence(scores), draws)
         return self._solved.sharpness
 
@@ -285,30 +298,44 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._begin(np.array(header["classes"], dtype=np.dtype(header["classes_dtype"])))
         self._memory.load_(tensors)
 
-    def parts(self, *, n_features: int | None = None, n_classes: int | None = None) -> list[Part]:
+    def parts(
+        self, *, n_features: int | None = None, n_classes: int | None = None, n_rows: int | None = None
+    ) -> list[Part]:
         """Return what the model stores, part by part; with sizes given, what it would store of such data.
 
-        Symmetric matrices count their distinct numbers, as in a model file.
+        Symmetric matrices count their distinct numbers, as in a model file. The number of rows matters only to methods
+        that keep some of them.
         """
-        n_features, n_classes = self._sizes(n_features, n_classes)
-        nothing = torch.zeros(0, dtype=torch.int64, device="meta")
+        if n_features is None and n_classes is None and n_rows is None:
+            self._check_learned()
+            self._memory.absorb()
+            statistics = {name: statistic.outline() for name, statistic in self._memory.statistics.items()}
+        else:
+            n_features, n_classes, n_rows = self._sizes(n_features, n_classes, n_rows)
+            empty = self._statistics(n_features, "meta").items()
+            statistics = {name: statistic.expected(n_classes, n_rows) for name, statistic in empty}
         return [
             Part(f"{name} {part}", tensor.numel(), tensor.numel() * tensor.element_size())
-            for name, statistic in self._statistics(n_features, "meta").items()
-            for part, tensor in statistic.at(nothing, nothing, n_classes).tensors().items()
+            for name, statistic in statistics.items()
+            for part, tensor in statistic.tensors().items()
         ]
 
-    def summary(self, *, n_features: int | None = None, n_classes: int | None = None) -> None:
+    def summary(
+        self, *, n_features: int | None = None, n_classes: int | None = None, n_rows: int | None = None
+    ) -> None:
         """Print what is stored, numbers and bytes by part. Give sizes to see the cost before it is paid."""
-        n_features, n_classes = self._sizes(n_features, n_classes)
-        parts = self.parts(n_features=n_features, n_classes=n_classes)
+        parts = self.parts(n_features=n_features, n_classes=n_classes, n_rows=n_rows)
+        n_features, n_classes, _ = self._sizes(n_features, n_classes, n_rows)
         rebuilt = self._rebuilt(n_features, n_classes)
         print(table(f"{type(self).__name__}: {n_classes} classes, {n_features} features", parts, rebuilt))
 
-    def _sizes(self, n_features: int | None, n_classes: int | None) -> tuple[int, int]:
+    def _sizes(self, n_features: int | None, n_classes: int | None, n_rows: int | None) -> tuple[int, int, int]:
+        """Fill in what is not given from what was learned; the number of rows may stay unknown."""
         if n_features is None or n_classes is None:
             self._check_learned()
-        return n_features or self.n_features_in_, n_classes or len(self.classes_)
+        if n_rows is None:
+            n_rows = self._memory.moments.n if self._learned else 0
+        return n_features or self.n_features_in_, n_classes or len(self.classes_), n_rows
 
     # Checks -----------------------------------------------------------------------------------------------------
 
@@ -324,18 +351,25 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise NotLearnedError(
                 f"This {type(self).__name__} has learned nothing yet. Call `partial_fit` or `fit` with examples first."
             )
+        self._check_parameters()
         self._check_unchanged()
 
     def _check_unchanged(self) -> None:
         """Refuse parameters that were changed although the statistics depend on them."""
         before, now = self._learned_with, self.get_params()
-        changed = [name for name in now if now[name] != before[name] and name not in self._solve_parameters]
+        changed = [
+            name for name in now if now[name] != before[name] and not self._may_change(name, before[name], now[name])
+        ]
         if changed:
             free = ", ".join(sorted(self._solve_parameters)) or "none"
             raise ParameterError(
                 f"Expected {', '.join(changed)} as when learning began, got another value. What was learned depends "
                 f"on it: set it back, or call `fit`. Parameters that may change: {free}."
             )
+
+    def _may_change(self, name: str, before: object, now: object) -> bool:
+        """Say whether a parameter may change in this way without learning anew."""
+        return name in self._solve_parameters
 
     def _check_kind(self, labels: Labels) -> None:
         expected, got = label_kind(self.classes_), label_kind(labels)

@@ -49,7 +49,8 @@ def read_model(path: str | Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
             _check_format(path, metadata)
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dictionary)
+            # A copy of its own: products differ in the last digit between numbers that lie aligned in memory or not.
+            tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118 (not a dictionary)
     except SafetensorError as problem:
         raise ModelFileError(
             f"Expected an anacp model, got a file that is truncated or of another kind: {path} ({problem}). "

@@ -1,7 +1,18 @@
-"""Dense linear algebra on tensors: symmetric accumulation, positive-definite solves, matrix roots."""
+"""Dense linear algebra on tensors: symmetric accumulation, positive-definite solves, eigenvalues, matrix roots."""
 
+from anacp.linalg.eigen import eigen_psd, low_rank_factor
 from anacp.linalg.roots import cholesky_factor, symmetric_roots
 from anacp.linalg.solve import solve_psd
-from anacp.linalg.symmetric import add_gram_, pack_triangle, unpack_triangle
+from anacp.linalg.symmetric import add_gram_, pack_triangle, symmetric, unpack_triangle
 
-__all__ = ["add_gram_", "cholesky_factor", "pack_triangle", "solve_psd", "symmetric_roots", "unpack_triangle"]
+__all__ = [
+    "add_gram_",
+    "cholesky_factor",
+    "eigen_psd",
+    "low_rank_factor",
+    "pack_triangle",
+    "solve_psd",
+    "symmetric",
+    "symmetric_roots",
+    "unpack_triangle",
+]

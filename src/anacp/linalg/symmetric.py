@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-__all__ = ["add_gram_", "pack_triangle", "unpack_triangle"]
+__all__ = ["add_gram_", "pack_triangle", "symmetric", "unpack_triangle"]
 
 # Columns per product: narrow enough to waste little above the diagonal, wide enough for full GEMM speed.
 BLOCK = 500
@@ -27,16 +27,21 @@ def add_gram_(gram: Tensor, rows: Tensor, *, sign: int = 1) -> None:
         raise
 
 
+def symmetric(lower: Tensor) -> Tensor:
+    """Return the full symmetric matrix (m, m) of a lower triangle."""
+    return lower.tril() + lower.tril(-1).mT
+
+
 def pack_triangle(matrix: Tensor) -> Tensor:
-    """Return the lower triangle of (m, m) row after row as one vector of m(m+1)/2 numbers."""
-    return torch.cat([row[: i + 1] for i, row in enumerate(matrix)])
+    """Return the lower triangles of (…, m, m) row after row as vectors of m(m+1)/2 numbers."""
+    return torch.cat([matrix[..., i, : i + 1] for i in range(matrix.shape[-1])], dim=-1)
 
 
 def unpack_triangle(packed: Tensor, size: int) -> Tensor:
-    """Return the (m, m) matrix whose lower triangle was packed; zeros above."""
-    matrix = packed.new_zeros(size, size)
+    """Return the (…, m, m) matrices whose lower triangles were packed; zeros above."""
+    matrix = packed.new_zeros(*packed.shape[:-1], size, size)
     start = 0
-    for i, row in enumerate(matrix):
-        row[: i + 1] = packed[start : start + i + 1]
+    for i in range(size):
+        matrix[..., i, : i + 1] = packed[..., start : start + i + 1]
         start += i + 1
     return matrix

@@ -1,7 +1,10 @@
 """What is remembered of data. Each statistic is a value that adds, subtracts, and saves; no regularisation inside."""
 
-from anacp.statistics.base import Statistic
-from anacp.statistics.gram import ClassGram, Features
+from anacp.statistics.base import Features, Statistic
+from anacp.statistics.folds import Fold
+from anacp.statistics.gram import ClassGram
+from anacp.statistics.low_rank import LowRankGram
 from anacp.statistics.moments import ClassMoments, Spread
+from anacp.statistics.rows import ClassRows
 
-__all__ = ["ClassGram", "ClassMoments", "Features", "Spread", "Statistic"]
+__all__ = ["ClassGram", "ClassMoments", "ClassRows", "Features", "Fold", "LowRankGram", "Spread", "Statistic"]

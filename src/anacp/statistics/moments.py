@@ -6,8 +6,8 @@ from typing import Literal, Self
 import torch
 from torch import Tensor
 
-from anacp.linalg import pack_triangle, unpack_triangle
-from anacp.statistics.base import Statistic, moved, row_blocks
+from anacp.linalg import add_gram_, pack_triangle, symmetric, unpack_triangle
+from anacp.statistics.base import Features, Statistic, moved
 
 __all__ = ["ClassMoments", "Spread"]
 
@@ -18,9 +18,9 @@ class ClassMoments(Statistic):
     """The first two moments of every class, exact whatever the batches.
 
     `spread` says how the within-class scatter Σ_i (x_i - μ_{c(i)})(x_i - μ_{c(i)})ᵀ is kept: "shared" pools all
-    classes in one (d, d) matrix, "class" keeps one for each, "diagonal" pools the diagonal only. Means and pooled
-    scatter are float64: they are small, and subtraction must not lose digits. One matrix a class is the dearest thing
-    a model can hold, and is kept in `dtype`.
+    classes in one (d, d) matrix, "class" keeps one for each, "diagonal" pools the diagonal only. Of matrices only the
+    lower triangle is kept up. Means are float64: they are small, and subtraction must not lose digits. So is the
+    scatter, unless it is so large that `dtype` asks for less. With `features`, the moments are of features(x).
     """
 
     def __init__(
@@ -28,20 +28,19 @@ class ClassMoments(Statistic):
         n_features: int,
         *,
         spread: Spread = "shared",
+        features: Features | None = None,
         device: str = "cpu",
-        dtype: torch.dtype = torch.float32,
+        dtype: torch.dtype = torch.float64,
     ) -> None:
         self.spread = spread
+        self.features = features
+        width = features.n_outputs if features else n_features
         # Apple's accelerator has no float64.
         wide = torch.float32 if torch.device(device).type == "mps" else torch.float64
         self.counts = torch.zeros(0, dtype=torch.int64, device=device)  # (c,)
-        self.means = torch.zeros(0, n_features, dtype=wide, device=device)  # (c, d)
-        shape = {
-            "shared": (n_features, n_features),
-            "class": (0, n_features, n_features),
-            "diagonal": (n_features,),
-        }[spread]
-        self.scatter = torch.zeros(shape, dtype=dtype if spread == "class" else wide, device=device)
+        self.means = torch.zeros(0, width, dtype=wide, device=device)  # (c, d)
+        shape = {"shared": (width, width), "class": (0, width, width), "diagonal": (width,)}[spread]
+        self.scatter = torch.zeros(shape, dtype=wide if dtype == torch.float64 else dtype, device=device)
 
     @property
     def n_classes(self) -> int:
@@ -55,12 +54,14 @@ class ClassMoments(Statistic):
 
     def covariance(self) -> Tensor:
         """Return the pooled within-class covariance scatter / N (Eq. 11): (d, d), or its diagonal (d,)."""
-        scatter = self.scatter.sum(0).to(self.means.dtype) if self.spread == "class" else self.scatter
-        return scatter / max(self.n, 1)
+        if self.spread == "diagonal":
+            return self.scatter / max(self.n, 1)
+        scatter = self.scatter.sum(0) if self.spread == "class" else self.scatter
+        return symmetric(scatter.to(self.means.dtype)) / max(self.n, 1)
 
     def covariance_of(self, c: int) -> Tensor:
         """Return the covariance Σ_y (d, d) of one class; needs spread="class"."""
-        return self.scatter[c].to(self.means.dtype) / self.counts[c].clamp_min(1)
+        return symmetric(self.scatter[c].to(self.means.dtype)) / self.counts[c].clamp_min(1)
 
     def mean_square(self) -> float:
         """Return E‖x‖², the scale against which jitter is measured."""
@@ -68,41 +69,40 @@ class ClassMoments(Statistic):
         total = float(diagonal.sum()) + float((self.counts[:, None] * self.means.square()).sum())
         return total / max(self.n, 1)
 
-    def add_(self, x: Tensor, classes: Tensor, *, sign: int = 1) -> None:
-        """Add examples in place (or take them out)."""
+    def _add_block_(self, x: Tensor, classes: Tensor, sign: int) -> None:
+        """Update by the two-pass formula: the scatter changes by a sum of outer products with one sign.
+
+        With m rows of mean b joining (or leaving) n rows of mean μ, the scatter of the rows around b, and
+        (n·m / (n ± m)) (b - μ)(b - μ)ᵀ, are added (or taken away).
+        """
+        x = (self.features(x) if self.features else x).to(self.means.dtype)
         present, local = torch.unique(classes, return_inverse=True)
-        mine = self._rows(present)
-        batch = self._of(x[:0], local[:0], len(present))
-        for rows in row_blocks(len(x)):
-            batch = batch + self._of(x[rows], local[rows], len(present))
-        updated = mine + batch if sign > 0 else mine - batch
-        by_class = self.spread == "class"
-        scatter = self.scatter.index_copy(0, present, updated.scatter) if by_class else updated.scatter
-        self.counts = self.counts.index_copy(0, present, updated.counts)
-        self.means = self.means.index_copy(0, present, updated.means)
-        self.scatter = scatter
+        n, m = self.counts[present], torch.bincount(local, minlength=len(present))
+        means = x.new_zeros(len(present), x.shape[1]).index_add_(0, local, x) / m[:, None]
+        gap = means - self.means[present]
+        left = n + sign * m
+        share = torch.where(left > 0, m.to(x) / left.clamp_min(1), 0.0)  # where nothing is left, nothing is remembered
+        updated = torch.where(left[:, None] > 0, self.means[present] + sign * share[:, None] * gap, 0.0)
+        counts, centres = self.counts.index_copy(0, present, left), self.means.index_copy(0, present, updated)
+        summands = torch.cat([x - means[local], gap * (n * share).sqrt()[:, None]]).to(self.scatter.dtype)
+        self._add_outer_products_(summands, torch.cat([local, torch.arange(len(present)).to(local)]), present, sign)
+        self.counts, self.means = counts, centres
 
-    def _of(self, x: Tensor, classes: Tensor, n_classes: int) -> Self:
-        """Return the moments of one block by the two-pass formula."""
-        x = x.to(self.means.dtype)
-        counts = torch.bincount(classes, minlength=n_classes)
-        sums = x.new_zeros(n_classes, x.shape[1]).index_add_(0, classes, x)
-        means = sums / counts.clamp_min(1)[:, None]
-        deviations = x - means[classes]
+    def _add_outer_products_(self, summands: Tensor, local: Tensor, present: Tensor, sign: int) -> None:
         if self.spread == "shared":
-            scatter = deviations.mT @ deviations
+            add_gram_(self.scatter, summands, sign=sign)
         elif self.spread == "diagonal":
-            scatter = deviations.square().sum(0)
+            self.scatter = self.scatter + sign * summands.square().sum(0)
         else:
-            scatter = self.scatter.new_zeros(n_classes, *self.scatter.shape[1:])
-            for c in torch.unique(classes):
-                of_class = deviations[classes == c]
-                scatter[c] = of_class.mT @ of_class
-        return self._with(counts, means, scatter)
-
-    def _rows(self, classes: Tensor) -> Self:
-        scatter = self.scatter[classes] if self.spread == "class" else self.scatter
-        return self._with(self.counts[classes], self.means[classes], scatter)
+            done: list[int] = []
+            try:
+                for i, c in enumerate(present.tolist()):
+                    add_gram_(self.scatter[c], summands[local == i], sign=sign)
+                    done.append(i)
+            except BaseException:
+                for i in done:
+                    add_gram_(self.scatter[int(present[i])], summands[local == i], sign=-sign)
+                raise
 
     def __add__(self, other: Self) -> Self:
         n = self.counts + other.counts
@@ -111,27 +111,19 @@ class ClassMoments(Statistic):
         scatter = self.scatter + other.scatter + self._between(gap, self.counts * share)
         return self._with(n, self.means + gap * share[:, None], scatter)
 
-    def __sub__(self, other: Self) -> Self:
-        left = self.counts - other.counts
-        gap = self.means - other.means
-        # Where nothing is left, nothing is remembered.
-        share = torch.where(left > 0, other.counts.to(gap.dtype) / left.clamp_min(1), 0.0)
-        means = torch.where(left[:, None] > 0, self.means + gap * share[:, None], 0.0)
-        scatter = self.scatter - other.scatter - self._between(gap, self.counts * share)
-        return self._with(left, means, scatter)
-
     def _between(self, gap: Tensor, weight: Tensor) -> Tensor:
         """Return Σ_c weight_c · gap_c gap_cᵀ in the shape of the scatter."""
         weighted = gap * weight[:, None]
         if self.spread == "shared":
-            return weighted.mT @ gap
+            return (weighted.mT @ gap).to(self.scatter.dtype)
         if self.spread == "diagonal":
             return (weighted * gap).sum(0)
         return (weighted[:, :, None] * gap[:, None, :]).to(self.scatter.dtype)
 
     def _with(self, counts: Tensor, means: Tensor, scatter: Tensor) -> Self:
         result = type(self).__new__(type(self))
-        result.spread, result.counts, result.means, result.scatter = self.spread, counts, means, scatter
+        result.spread, result.features = self.spread, self.features
+        result.counts, result.means, result.scatter = counts, means, scatter
         return result
 
     def at(self, sources: Tensor, places: Tensor, n_classes: int) -> Self:
@@ -141,15 +133,12 @@ class ClassMoments(Statistic):
         return self._with(counts, moved(self.means, sources, places, n_classes), scatter)
 
     def tensors(self) -> dict[str, Tensor]:
-        """Return counts, means, and the scatter (a triangle where it is a pooled matrix)."""
-        scatter = pack_triangle(self.scatter) if self.spread == "shared" else self.scatter
+        """Return counts, means, and the scatter, matrices as triangles."""
+        scatter = self.scatter if self.spread == "diagonal" else pack_triangle(self.scatter)
         return {"counts": self.counts, "means": self.means, "scatter": scatter}
 
     def load_(self, tensors: Mapping[str, Tensor]) -> None:
         """Take over saved tensors."""
         self.counts, self.means = tensors["counts"], tensors["means"]
         scatter = tensors["scatter"]
-        if self.spread == "shared":
-            triangle = unpack_triangle(scatter, self.means.shape[1])
-            scatter = triangle + triangle.tril(-1).mT
-        self.scatter = scatter
+        self.scatter = scatter if self.spread == "diagonal" else unpack_triangle(scatter, self.means.shape[1])

@@ -1,0 +1,166 @@
+"""Which λ: fixed, or chosen from a grid by an error that the statistics can tell, from one eigendecomposition."""
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, cast, get_args
+
+import torch
+from torch import Tensor
+
+from anacp.errors import RidgeEdgeWarning
+from anacp.linalg import eigen_psd, low_rank_factor
+from anacp.statistics import ClassGram, ClassRows, Features, Statistic
+from anacp.statistics.base import row_blocks
+
+__all__ = ["RIDGES", "Ridge", "RidgeCriterion", "holds_out", "is_ridge", "ridge_statistics", "solve_ridge"]
+
+RidgeCriterion = Literal["gcv", "squared error", "accuracy"]
+Ridge = float | RidgeCriterion
+
+# RanPAC's grid.
+RIDGES = tuple(10.0**exponent for exponent in range(-8, 9))
+# Generalised cross-validation has a false minimum where the effective degrees of freedom approach the number of rows.
+LARGEST_SHARE_OF_FREEDOM = 0.9
+
+
+def is_ridge(value: object) -> bool:
+    """Say whether a parameter is a positive number or the name of a criterion."""
+    if isinstance(value, str):
+        return value in get_args(RidgeCriterion)
+    return isinstance(value, int | float) and value > 0
+
+
+def holds_out(value: object) -> bool:
+    """Say whether a choice of λ keeps some examples out of the fit, and so needs statistics of its own."""
+    return value in ("squared error", "accuracy")
+
+
+def ridge_statistics(
+    name: str, n_features: int, features: Features, ridge: Ridge, *, device: str, dtype: torch.dtype
+) -> dict[str, Statistic]:
+    """Return the empty statistics that `solve_ridge` needs: a Gram matrix, and what is held out."""
+    if not holds_out(ridge):
+        return {name: ClassGram(features, device=device, dtype=dtype)}
+    fitted = ClassGram(features, fold="fitted", device=device, dtype=dtype)
+    held: Statistic
+    if ridge == "squared error":
+        held = ClassGram(features, fold="held out", device=device, dtype=dtype)
+    else:
+        held = ClassRows(n_features, fold="held out", device=device, dtype=dtype)
+    return {name: fitted, f"{name} held out": held}
+
+
+def solve_ridge(statistics: Mapping[str, Statistic], name: str, ridge: Ridge) -> tuple[Tensor, float]:
+    """Return B = (G + λI)⁻¹ MN (m, c) of all examples, and the λ that was given or chosen."""
+    gram = cast(ClassGram, statistics[name])
+    if not isinstance(ridge, str):
+        return gram.solve(ridge=ridge), float(ridge)
+    if not holds_out(ridge):
+        ridge = _choose_by_cross_validation(gram)
+        return gram.solve(ridge=ridge), ridge
+    held = statistics[f"{name} held out"]
+    whole = gram + (held if isinstance(held, ClassGram) else _gram_of(cast(ClassRows, held), gram))
+    if not gram.n or gram.n == whole.n:  # too few rows to hold any out
+        ridge = _choose_by_cross_validation(whole)
+    else:
+        spectrum = _Spectrum.of(gram)
+        error = (
+            _squared_error(spectrum, held)
+            if isinstance(held, ClassGram)
+            else _mistakes(spectrum, cast(ClassRows, held))
+        )
+        ridge = _best(spectrum.ridges, error)
+    return whole.solve(ridge=ridge), ridge
+
+
+@dataclass(frozen=True)
+class _Spectrum:
+    """G = U Diag(values) Uᵀ and the class sums in that basis: W(λ) = U (values + λ)⁻¹ UᵀMN for every λ at once."""
+
+    gram: ClassGram
+    values: Tensor  # (r,)
+    vectors: Tensor  # U (m, r)
+    sums: Tensor  # UᵀMN (r, c)
+
+    @classmethod
+    def of(cls, gram: ClassGram) -> "_Spectrum":
+        values, vectors = eigen_psd(gram.gram)
+        return cls(gram, values, vectors, vectors.mT @ gram.sums.mT)
+
+    @property
+    def ridges(self) -> list[float]:
+        """The grid above the rounding error of the Gram matrix: a smaller λ would only amplify that."""
+        largest = float(self.values[-1]) if len(self.values) else 0.0
+        return [ridge for ridge in RIDGES if ridge > 10 * torch.finfo(self.values.dtype).eps * largest] or list(
+            RIDGES[-1:]
+        )
+
+    def weights(self, ridge: float) -> Tensor:
+        """Return UᵀW(λ) (r, c)."""
+        return self.sums / (self.values + ridge)[:, None]
+
+
+def _choose_by_cross_validation(gram: ClassGram) -> float:
+    """Return the λ with the least n·‖Y - ZW‖² / (n - degrees of freedom)²."""
+    spectrum, n = _Spectrum.of(gram), gram.n
+    values, power = spectrum.values.double(), spectrum.sums.double().square().sum(1)
+
+    def freedom(ridge: float) -> float:
+        return float((values / (values + ridge)).sum())
+
+    def error(ridge: float) -> float:
+        explained = power * (2 / (values + ridge) - values / (values + ridge).square())
+        return n * (n - float(explained.sum())) / (n - freedom(ridge)) ** 2
+
+    guarded = [ridge for ridge in spectrum.ridges if freedom(ridge) <= LARGEST_SHARE_OF_FREEDOM * n]
+    return _best(guarded or spectrum.ridges[-1:], error)
+
+
+def _squared_error(spectrum: _Spectrum, held: ClassGram) -> Callable[[float], float]:
+    """Return ‖Y - ZW(λ)‖² on the rows held out, which their Gram matrix and class sums tell."""
+    sums = spectrum.vectors.mT @ held.sums.mT  # (r, c)
+    factor = low_rank_factor(held.gram).mT @ spectrum.vectors  # F with FᵀF = UᵀGU
+
+    def error(ridge: float) -> float:
+        weights = spectrum.weights(ridge)
+        return held.n - 2 * float((sums * weights).sum()) + float((factor @ weights).square().sum())
+
+    return error
+
+
+def _mistakes(spectrum: _Spectrum, held: ClassRows) -> Callable[[float], float]:
+    """Return the share of wrong answers on the rows held out."""
+    blocks = row_blocks(len(held.rows))
+    rows = torch.cat([spectrum.gram.features(held.rows[block]) @ spectrum.vectors for block in blocks])  # ZU
+
+    def error(ridge: float) -> float:
+        scores = rows @ spectrum.weights(ridge)
+        own = scores.gather(1, held.classes[:, None]).squeeze(1)
+        # A tie is no mistake: otherwise rounding would decide between equal classes, and so choose λ.
+        return float((own < scores.amax(1) - 1e-4 * scores.abs().max()).double().mean())
+
+    return error
+
+
+def _gram_of(held: ClassRows, like: ClassGram) -> ClassGram:
+    """Return the Gram matrix of stored rows, indexed as another."""
+    gram = ClassGram(like.features, device=str(like.gram.device), dtype=like.gram.dtype)
+    nothing = torch.zeros(0, dtype=torch.int64, device=like.gram.device)
+    gram = gram.at(nothing, nothing, len(like.counts))
+    gram.add_(held.rows, held.classes)
+    return gram
+
+
+def _best(ridges: Sequence[float], error: Callable[[float], float]) -> float:
+    """Return the λ of the least error, the largest of equals; warn when it is at an end of the whole grid."""
+    errors = [error(ridge) for ridge in ridges]
+    best = max(ridge for ridge, value in zip(ridges, errors, strict=True) if value <= min(errors))
+    if best in (RIDGES[0], RIDGES[-1]):
+        warnings.warn(
+            f"The chosen ridge {best:g} is at the edge of its grid, {RIDGES[0]:g} to {RIDGES[-1]:g}: a better one may "
+            "lie beyond. Scale the features (such as to length one), learn more examples, or give `ridge` a number.",
+            RidgeEdgeWarning,
+            stacklevel=2,
+        )
+    return best

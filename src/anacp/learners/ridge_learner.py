@@ -1,0 +1,66 @@
+"""What all learners share that regress one-hot labels onto features by ridge regression."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+
+from anacp.learners.base import Learner
+from anacp.learners.calibration import log_positive_part
+from anacp.learners.ridge_choice import Ridge, holds_out, is_ridge, ridge_statistics, solve_ridge
+from anacp.statistics import ClassMoments, Features, Statistic
+
+__all__ = ["RidgeLearner"]
+
+
+@dataclass(frozen=True)
+class _Solution:
+    features: Features
+    weights: Tensor  # (m, c)
+    ridge: float
+
+
+class RidgeLearner(Learner):
+    """Scores φ(x) W with W = (G + λI)⁻¹ ZᵀY; a method says what φ is (`_features`)."""
+
+    _solve_parameters: ClassVar[frozenset[str]] = frozenset({"ridge"})
+
+    ridge: Ridge
+
+    @abstractmethod
+    def _features(self, n_features: int) -> Features:
+        """Return φ."""
+
+    @property
+    def ridge_(self) -> float:
+        """The λ that was given, or chosen by its criterion from all that was learned."""
+        self._check_learned()
+        solution: _Solution = self._solution()
+        return solution.ridge
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        self._expect("ridge", is_ridge(self.ridge), "a positive number, 'gcv', 'squared error' or 'accuracy'")
+
+    def _may_change(self, name: str, before: object, now: object) -> bool:
+        return super()._may_change(name, before, now) and not (holds_out(before) or holds_out(now))
+
+    def _statistics(self, n_features: int, device: str) -> dict[str, Statistic]:
+        moments = ClassMoments(n_features, spread="diagonal", device=device)
+        features = self._features(n_features)
+        return {
+            "moments": moments,
+            **ridge_statistics("gram", n_features, features, self.ridge, device=device, dtype=self._torch_dtype),
+        }
+
+    def _solve(self) -> _Solution:
+        features: Features = self._memory.statistics["gram"].features  # type: ignore[attr-defined]
+        return _Solution(features, *solve_ridge(self._memory.statistics, "gram", self.ridge))
+
+    def _scores(self, x: Tensor, solution: _Solution) -> Tensor:
+        return solution.features(x) @ solution.weights
+
+    def _evidence(self, scores: Tensor) -> Tensor:
+        # Fitted to 0 and 1 by least squares, the scores are rough probabilities, not log-odds.
+        return log_positive_part(scores)

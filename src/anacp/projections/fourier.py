@@ -1,0 +1,44 @@
+"""Random Fourier features: inner products that tend to the Gaussian kernel (Rahimi and Recht, 2007)."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from anacp.randomness import generator, standard_normal
+
+__all__ = ["FourierProjection"]
+
+
+@dataclass(frozen=True)
+class FourierProjection:
+    """z = √(2/m)·cos(xΩ + b), Ω ~ N(0, 2γ), b ~ U[0, 2π]: ⟨z(x), z(y)⟩ tends to exp(-γ‖x - y‖²) with m.
+
+    Rebuilt from (seed, role), so never stored.
+    """
+
+    n_features: int
+    n_outputs: int
+    gamma: float
+    seed: int
+    role: str
+    device: str = "cpu"
+    dtype: torch.dtype = torch.float32
+
+    @cached_property
+    def matrix(self) -> Tensor:
+        """Ω (d, m)."""
+        drawn = standard_normal(self.seed, self.role, self.n_features, self.n_outputs) * math.sqrt(2 * self.gamma)
+        return drawn.to(device=self.device, dtype=self.dtype)
+
+    @cached_property
+    def phases(self) -> Tensor:
+        """B (m,)."""
+        drawn = torch.rand(self.n_outputs, generator=generator(self.seed, f"{self.role}/phases"), dtype=torch.float32)
+        return (2 * math.pi * drawn).to(device=self.device, dtype=self.dtype)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Return z (n, m)."""
+        return torch.addmm(self.phases, x, self.matrix).cos_().mul_(math.sqrt(2 / self.n_outputs))

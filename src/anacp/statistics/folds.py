@@ -1,0 +1,31 @@
+"""Holding examples out: which fold a row belongs to is decided by its content, never by when it came."""
+
+import hashlib
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+__all__ = ["Fold", "rows_in"]
+
+Fold = Literal["all", "fitted", "held out"]
+
+# One row in five is held out, RanPAC's share.
+SHARE = 5
+
+
+def rows_in(fold: Fold, x: Tensor, classes: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the rows (n, d) and class indices (n,) that belong to the fold.
+
+    A hash of the row decides, so that any split and any order of the data hold out the same rows, and a row that is
+    unlearned leaves the fold it was in.
+    """
+    if fold == "all":
+        return x, classes
+    held = torch.tensor([_digest(row) % SHARE == 0 for row in x.cpu().numpy()], dtype=torch.bool, device=x.device)
+    chosen = held if fold == "held out" else ~held
+    return x[chosen], classes[chosen]
+
+
+def _digest(row: object) -> int:
+    return int.from_bytes(hashlib.blake2b(row.tobytes(), digest_size=8).digest(), "big")  # type: ignore[attr-defined]
