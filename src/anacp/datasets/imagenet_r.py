@@ -14,12 +14,12 @@ from anacp.datasets.image_tables import LABELS, open_split
 from anacp.datasets.images import LazyImage
 from anacp.datasets.source import Layout, Part, Source, tables
 from anacp.datasets.splits import split_per_class
-from anacp.datasets.trees import open_tree
+from anacp.datasets.trees import named, open_tree
 from anacp.errors import DataFileError
 
 __all__ = ["IMAGENET_R"]
 
-IN_CLASS_FOLDER = re.compile(r"(?:^|/)(n\d{8})/[^/]+\.(?:jpe?g|png)$", re.IGNORECASE)
+IN_CLASS_FOLDER = re.compile(r"(?:^|(?<=/))(n\d{8})/[^/]+\.(?:jpe?g|png)$", re.IGNORECASE)
 
 
 def read_archive(card: Card, paths: Sequence[Path]) -> Dataset:
@@ -28,7 +28,8 @@ def read_archive(card: Card, paths: Sequence[Path]) -> Dataset:
     matches = [match for name in tree.names if (match := IN_CLASS_FOLDER.search(name))]
     if not matches:
         raise DataFileError(f"Expected class folders such as n01443537/ in {tree.path}, got none. Download it again.")
-    return _split(card, [tree.file(match.string) for match in matches], np.array([match[1] for match in matches]))
+    images = [named(tree.file(match.string), match[0]) for match in matches]
+    return _split(card, images, np.array([match[1] for match in matches]))
 
 
 def read_tables(card: Card, paths: Sequence[Path]) -> Dataset:

@@ -57,7 +57,8 @@ class _Tables(Part):
         return next((base / sub for sub in (*self.files, ".") if find_splits(base / sub)), None)
 
     def __str__(self) -> str:
-        return "a Hugging Face copy (save_to_disk, or parquet files)"
+        configuration = f" of its configuration {' or '.join(self.files)}" if self.files else ""
+        return f"a Hugging Face copy{configuration} (save_to_disk, or parquet files)"
 
 
 def tables(read: Callable[[Card, Sequence[Path]], Dataset], *configurations: str) -> Layout:

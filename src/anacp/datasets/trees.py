@@ -10,7 +10,7 @@ from anacp.datasets.archives import index_tar, index_zip
 from anacp.datasets.images import EncodedImage, ImageFile
 from anacp.errors import DataFileError
 
-__all__ = ["Tree", "open_tree"]
+__all__ = ["Tree", "named", "open_tree"]
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Tree:
             )
         top = min(tops, key=len)
         inside = {name.removeprefix(top): file for name, file in self.files.items() if name.startswith(top)}
-        return Tree(self.path, {name: _renamed(file, name) for name, file in inside.items()})
+        return Tree(self.path, {name: named(file, name) for name, file in inside.items()})
 
 
 def open_tree(path: Path) -> Tree:
@@ -81,7 +81,8 @@ def _walk(folder: Path) -> dict[str, EncodedImage]:
     return files
 
 
-def _renamed(file: EncodedImage, name: str) -> EncodedImage:
+def named(file: EncodedImage, name: str) -> EncodedImage:
+    """Return the same file under another name."""
     changed: Any = file  # every file here is a dataclass with a name, which the abstract class cannot say
     renamed: EncodedImage = replace(changed, name=name)
     return renamed
