@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
 
 from anacp.datasets import (
     SOURCES,
@@ -66,12 +65,10 @@ def list_datasets(root: Root = None, as_json: AsJson = False) -> None:
         print(json.dumps({"folder": str(folder), "datasets": [row.as_dict() for row in rows]}))
         return
     console = Console()
-    table = Table("name", "kind", box=None, pad_edge=False, header_style="bold")
-    table.add_column("classes", justify="right")
-    table.add_column("where")
+    console.print(f"{'name':<18} {'kind':<9} {'classes':>7}  where", style="bold")
     for row in rows:
-        table.add_row(row.card.name, row.card.modality, str(row.card.n_classes), row.where or "missing")
-    console.print(table, soft_wrap=True)
+        line = f"{row.card.name:<18} {row.card.modality:<9} {row.card.n_classes or '':>7}  {row.where or 'missing'}"
+        console.print(line, highlight=False, soft_wrap=True)
     console.print(f"\nData folder: {folder}", highlight=False, soft_wrap=True)
     for row in rows:
         if row.advice:

@@ -2,6 +2,7 @@
 
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +25,9 @@ def read_npz(path: str | Path) -> Dataset:
     if not path.is_file():
         raise MissingDataError(f"Expected an npz file at {path}, got none.")
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
             found = {key: arrays[key] for key in arrays.files}
-    except (zipfile.BadZipFile, ValueError, EOFError, OSError, AttributeError) as problem:
+    except (zipfile.BadZipFile, ValueError, EOFError, OSError, TypeError) as problem:
         raise DataFileError(
             f"Expected an npz file of plain arrays, got one that is truncated or of another kind: {path} ({problem})."
         ) from problem
@@ -36,7 +37,7 @@ def read_npz(path: str | Path) -> Dataset:
         raise DataFileError(f"Expected the arrays {wanted} in {path}, got {', '.join(found) or 'none'}.")
     x_train, y_train, x_test, y_test = (found[key] for key in keys)
     if "classes" in found:
-        y_train, y_test = found["classes"][y_train], found["classes"][y_test]
+        y_train, y_test = (_named(path, y, found["classes"]) for y in (y_train, y_test))
     train, test = Examples(_matrix(path, x_train), y_train), Examples(_matrix(path, x_test), y_test)
     card = Card(name=path.stem, title=f"Features in {path.name}", modality="features", split="as found")
     return Dataset(path.stem, "features", train, test, card)
@@ -78,6 +79,15 @@ def read_sample(name: str) -> Dataset:
         home="embedded in the package",
     )
     return Dataset(full_name, "features", train, test, card, unknown=unknown)
+
+
+def _named(path: Path, labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
+    if labels.dtype.kind not in "iu" or (len(labels) and not 0 <= labels.min() <= labels.max() < len(classes)):
+        raise DataFileError(
+            f"Expected labels that are whole numbers below {len(classes)}, the length of `classes` in {path}, got "
+            "others. Leave `classes` out where the labels are names already."
+        )
+    return np.asarray(classes[labels])
 
 
 def _matrix(path: Path, x: NDArray[np.generic]) -> NDArray[np.float32]:
