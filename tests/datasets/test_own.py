@@ -181,8 +181,14 @@ def test_parquet_features(form: str, tmp_path: Path) -> None:
     pyarrow.parquet.write_table(
         pyarrow.table({"features": [[1.0], [1.0, 2.0]], "label": [1, 2]}), tmp_path / "x.parquet"
     )
-    with pytest.raises(DataFileError, match="matrix of numbers"):
+    with pytest.raises(DataFileError, match="lists of one length"):
         open_dataset(tmp_path / "x.parquet")
+    pyarrow.parquet.write_table(pyarrow.table({"title": ["a", "b"], "label": [1, 2]}), tmp_path / "t.parquet")
+    with pytest.raises(DataFileError, match="matrix of numbers"):
+        open_dataset(tmp_path / "t.parquet")
+    pyarrow.parquet.write_table(pyarrow.table({"label": [1, 2]}), tmp_path / "l.parquet")
+    with pytest.raises(DataFileError, match="none beside the label"):
+        open_dataset(tmp_path / "l.parquet")
 
 
 @pytest.mark.parametrize("name", ["clinc150", "cifar100"])

@@ -101,6 +101,10 @@ def test_what_is_wrong_is_said(form: str, tmp_path: Path) -> None:
     SAVE[form]({"train": renamed, "test": renamed}, tmp_path / "y" / "cub-200-2011")
     with pytest.raises(DataFileError, match=r"a column named image or img in .*, got photo, label"):
         open_dataset("cub", root=tmp_path / "y")
+    hidden = layouts.table({"image": table["image"], "label": [-1] * 6}, {"label": layouts.class_label(["a", "b"])})
+    SAVE[form]({"train": table, "test": hidden}, tmp_path / "w" / "cub-200-2011")
+    with pytest.raises(DataFileError, match="class numbers from 0 to 1 in the column label"):
+        open_dataset("cub", root=tmp_path / "w")
     folder = SAVE[form]({"train": table, "test": table}, tmp_path / "z" / "cub-200-2011")
     broken = next(path for path in sorted(folder.rglob("*")) if path.suffix in (".arrow", ".parquet"))
     broken.write_bytes(broken.read_bytes()[:100])

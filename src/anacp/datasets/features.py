@@ -51,12 +51,10 @@ def read_parquet(path: str | Path, *, test_share: float = 0.2, seed: int = 0) ->
     table = Table(path.stem, (path,))
     labels = table.labels(table.choose("label"))
     splits = table.values("split") if "split" in table.columns else None
-    if "features" in table.columns:
-        rows = table.values("features")
-        x = np.array(rows) if len({len(row) for row in rows}) == 1 else np.empty(0)
-    else:
-        columns = [name for name in table.columns if name not in ("label", "split")]
-        x = np.array([table.values(name) for name in columns]).T
+    numbers = [name for name in table.columns if name not in ("label", "split")]
+    if not numbers:
+        raise DataFileError(f"Expected a column `features` or numeric columns in {path}, got none beside the label.")
+    x = table.matrix(["features"] if "features" in numbers else numbers)
     examples = Examples(_matrix(path, x), labels)
     return divide(path, examples, splits, modality="features", test_share=test_share, seed=seed)
 

@@ -5,6 +5,7 @@ Both are Arrow tables, so pyarrow alone reads them.
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -66,7 +67,14 @@ class Table:
 
     def values(self, column: str) -> list[Any]:
         """Return a whole column."""
-        return [value for path in self.files for block in _blocks(path, column) for value in block.to_pylist()]
+        return [value for path in self.files for value in _column(path, column).to_pylist()]
+
+    def matrix(self, columns: Sequence[str]) -> NDArray[Any]:
+        """Return numeric columns side by side, or the rows of one column of lists that are all of one length."""
+        parts = [[_column(path, name).combine_chunks() for name in columns] for path in self.files]
+        if len(columns) == 1 and hasattr(parts[0][0], "flatten") and hasattr(parts[0][0].type, "value_type"):
+            return np.concatenate([_rows_of_lists(path, part[0]) for path, part in zip(self.files, parts, strict=True)])
+        return np.concatenate([np.column_stack([np.asarray(column) for column in part]) for part in parts])
 
     def labels(self, column: str, *, numbered: bool = False) -> NDArray[Any]:
         """Return a column of labels: class names where the file knows them, else what is there.
@@ -76,6 +84,11 @@ class Table:
         values, names = self.values(column), _class_names(self.files[0], column)
         if names is None:
             return np.asarray(values)
+        if not all(value is not None and 0 <= value < len(names) for value in values):
+            raise DataFileError(
+                f"Expected class numbers from 0 to {len(names) - 1} in the column {column} of {self.files[0]}, got "
+                "others (-1 stands for a label that was not published)."
+            )
         if numbered:
             names = [name if name[:3].isdigit() else f"{i:03}.{name}" for i, name in enumerate(names, start=1)]
         return np.asarray(names)[np.asarray(values, np.intp)]
@@ -119,24 +132,19 @@ class TableImage(EncodedImage):
         return f"row {self.row} of block {self.block}, column {self.column}, in {self.path}"
 
 
-def _parquet() -> Any:
-    return require("pyarrow.parquet", extra="parquet", purpose="Reading a parquet file")
-
-
-def _arrow() -> Any:
-    return require("pyarrow", extra="parquet", purpose="Reading a copy of the Hugging Face datasets library")
-
-
-@lru_cache(maxsize=32)
 def _open(path: Path) -> Any:
-    """Return an open parquet file, or the mapped table of an Arrow stream: opened once, not once a row."""
+    """Return a parquet file, or the memory-mapped table of an Arrow stream."""
     arrow = _arrow()
     try:
         if path.suffix == ".parquet":
-            return _parquet().ParquetFile(path)
+            return require("pyarrow.parquet", extra="parquet", purpose="Reading a parquet file").ParquetFile(path)
         return arrow.ipc.open_stream(arrow.memory_map(str(path))).read_all()
     except (arrow.ArrowInvalid, OSError) as problem:
         raise broken(path, str(problem)) from problem
+
+
+def _arrow() -> Any:
+    return require("pyarrow", extra="parquet", purpose="Reading Arrow and parquet files")
 
 
 def _schema(path: Path) -> Any:
@@ -151,17 +159,19 @@ def _lengths(path: Path) -> list[int]:
 
 
 @lru_cache(maxsize=2)  # a block of images is some tens of megabytes; rows are mostly read in order
-def _block(path: Path, column: str, block: int) -> Any:
+def _block(path: Path, column: str, block: int | None) -> Any:
+    """Return one column of one row group; of the whole file where there are none."""
     file, arrow = _open(path), _arrow()
     try:
-        read = file.read_row_group(block, columns=[column]) if path.suffix == ".parquet" else file
-        return read[column.split(".")[0]]
+        if path.suffix == ".parquet":
+            file = file.read(columns=[column]) if block is None else file.read_row_group(block, columns=[column])
+        return file[column.split(".")[0]]
     except (arrow.ArrowInvalid, OSError) as problem:
         raise broken(path, str(problem)) from problem
 
 
-def _blocks(path: Path, column: str) -> list[Any]:
-    return [_block(path, column, block) for block in range(len(_lengths(path)))]
+def _column(path: Path, column: str) -> Any:
+    return _block.__wrapped__(path, column, None)  # read once and not kept
 
 
 def _stored_paths(path: Path, column: str) -> list[str | None]:
@@ -169,10 +179,19 @@ def _stored_paths(path: Path, column: str) -> list[str | None]:
     if not hasattr(kind, "names") or "path" not in kind.names:
         return [None] * sum(_lengths(path))
     if path.suffix == ".parquet":  # the paths alone, without the images beside them
-        return [value["path"] for block in _blocks(path, f"{column}.path") for value in block.to_pylist()]
+        return [value["path"] for value in _column(path, f"{column}.path").to_pylist()]
     arrow: Any = require("pyarrow.compute", extra="parquet", purpose="Reading image names")
-    stored: list[str | None] = arrow.struct_field(_open(path)[column], "path").to_pylist()
+    stored: list[str | None] = arrow.struct_field(_column(path, column), "path").to_pylist()
     return stored
+
+
+def _rows_of_lists(path: Path, column: Any) -> NDArray[Any]:
+    lengths = set(
+        require("pyarrow.compute", extra="parquet", purpose="Reading lists").list_value_length(column).to_pylist()
+    )
+    if len(lengths) != 1 or None in lengths:
+        raise DataFileError(f"Expected lists of one length in {path}, got lengths {sorted(map(str, lengths))[:5]}.")
+    return np.asarray(column.flatten()).reshape(len(column), -1)
 
 
 def _class_names(path: Path, column: str) -> list[str] | None:
