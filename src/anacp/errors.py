@@ -8,8 +8,11 @@ from sklearn.exceptions import NotFittedError
 
 __all__ = [
     "AnacpError",
+    "DataFileError",
     "InputError",
     "MismatchError",
+    "MissingDataError",
+    "MissingExtraError",
     "ModelFileError",
     "NotLearnedError",
     "NumericalError",
@@ -49,6 +52,18 @@ class NumericalError(AnacpError, ArithmeticError):
 
 class ModelFileError(AnacpError, ValueError):
     """A model file that is truncated, foreign, or written by a newer version."""
+
+
+class DataFileError(AnacpError, ValueError):
+    """A data file that is truncated, foreign, or not laid out as published."""
+
+
+class MissingDataError(AnacpError, FileNotFoundError):
+    """A data set that is not on disk; the message says what to download and where it goes."""
+
+
+class MissingExtraError(AnacpError, ImportError):
+    """An optional package that is not installed; the message says how to install it."""
 
 
 class RidgeEdgeWarning(UserWarning):

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from anacp.cli.datasets import datasets
 from anacp.cli.demo import demo
 from anacp.errors import AnacpError
 from anacp.version import __version__
@@ -36,6 +37,7 @@ def _root(
 
 
 app.command()(demo)
+app.add_typer(datasets, name="datasets")
 
 
 def main() -> None:

@@ -117,7 +117,7 @@ def _write(results: dict[str, list[Step]], data: Sample, scenario: ClassIncremen
     summary: dict[str, object] = {
         "sample": data.name,
         "n_tasks": len(scenario),
-        "class_order": f"paper, seed {scenario.seed}",
+        "scenario": scenario.describe(),
         "learners": {
             name: {**_metrics(steps), "steps": [asdict(step) | {"accuracy": step.accuracy} for step in steps]}
             for name, steps in results.items()

@@ -1,0 +1,163 @@
+"""Files inside zip and tar archives, found by position: no handle stays open and nothing is unpacked in memory."""
+
+import contextlib
+import gzip
+import os
+import shutil
+import struct
+import tarfile
+import tempfile
+import zipfile
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from anacp.datasets.images import EncodedImage
+from anacp.errors import DataFileError, MissingDataError
+
+__all__ = ["ARCHIVE_SUFFIXES", "TarImage", "ZipImage", "broken", "index_tar", "index_zip", "is_archive"]
+
+COMPRESSED = (".tar.gz", ".tgz")
+ARCHIVE_SUFFIXES = (*COMPRESSED, ".tar", ".zip")
+LOCAL_HEADER = struct.Struct("<4s22xHH")  # signature, …, length of the name, length of the extra field
+END_OF_TAR = bytes(1024)
+
+
+def is_archive(path: Path) -> bool:
+    """Tell by its name whether a file is an archive that can be read."""
+    return path.name.lower().endswith(ARCHIVE_SUFFIXES)
+
+
+@dataclass(frozen=True)
+class TarImage(EncodedImage):
+    """A file inside a plain tar archive."""
+
+    archive: Path
+    name: str
+    start: int
+    size: int
+
+    def read(self) -> bytes:
+        """Return the file."""
+        return _part(self.archive, self.start, self.size)
+
+    def place(self) -> str:
+        """Return the archive and the name inside."""
+        return f"{self.name} in {self.archive}"
+
+
+@dataclass(frozen=True)
+class ZipImage(EncodedImage):
+    """A file inside a zip archive, stored or deflated."""
+
+    archive: Path
+    name: str
+    header: int  # where its local header starts; only that tells where the content does
+    size: int  # as stored
+    deflated: bool
+    checksum: int  # CRC-32 of the content
+
+    def read(self) -> bytes:
+        """Return the file, checked against the archive's own checksum."""
+        signature, name, extra = LOCAL_HEADER.unpack(_part(self.archive, self.header, LOCAL_HEADER.size))
+        stored = _part(self.archive, self.header + LOCAL_HEADER.size + name + extra, self.size)
+        try:
+            content = zlib.decompress(stored, -zlib.MAX_WBITS) if self.deflated else stored
+        except zlib.error as problem:
+            raise broken(self.archive, f"{self.name}: {problem}") from problem
+        if signature != b"PK\x03\x04" or zlib.crc32(content) != self.checksum:
+            raise broken(self.archive, f"{self.name} does not match its checksum")
+        return content
+
+    def place(self) -> str:
+        """Return the archive and the name inside."""
+        return f"{self.name} in {self.archive}"
+
+
+def index_zip(path: Path) -> dict[str, EncodedImage]:
+    """Return the files of a zip archive by name."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = [member for member in archive.infolist() if not member.is_dir()]
+    except (zipfile.BadZipFile, EOFError) as problem:
+        raise broken(path, str(problem)) from problem
+    for member in members:
+        if member.flag_bits & 1 or member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise DataFileError(
+                f"Expected files that are stored or deflated, got {member.filename} in {path}, encrypted or compressed "
+                "in another way. Unpack the archive beside it."
+            )
+    return {
+        member.filename: ZipImage(
+            path,
+            member.filename,
+            member.header_offset,
+            member.compress_size,
+            member.compress_type == zipfile.ZIP_DEFLATED,
+            member.CRC,
+        )
+        for member in members
+    }
+
+
+def index_tar(path: Path) -> dict[str, EncodedImage]:
+    """Return the files of a tar archive by name.
+
+    A compressed tar can only be read from its beginning, so it is expanded once to NAME.tar beside it.
+    """
+    plain = _expanded(path) if path.name.lower().endswith(COMPRESSED) else path
+    try:
+        with tarfile.open(plain, "r:") as archive:
+            members = [member for member in archive if member.isfile()]
+    except (tarfile.TarError, EOFError) as problem:
+        raise broken(plain, str(problem)) from problem
+    if _part(plain, max(0, plain.stat().st_size - len(END_OF_TAR)), len(END_OF_TAR)) != END_OF_TAR:
+        raise broken(plain, "it does not end as a tar archive does")
+    names = (member.name.removeprefix("./") for member in members)
+    return {
+        name: TarImage(plain, name, member.offset_data, member.size)
+        for name, member in zip(names, members, strict=True)
+    }
+
+
+def broken(path: Path, problem: str) -> DataFileError:
+    """Return the error for a file that is not whole."""
+    return DataFileError(
+        f"Expected a whole {path.suffix.removeprefix('.')} file, got one that is truncated or of another kind: {path} "
+        f"({problem}). Download it again; `anacp datasets check` compares checksums where they are published."
+    )
+
+
+def _expanded(path: Path) -> Path:
+    target = path.with_name(f"{path.name}.tar")
+    if target.is_file() and target.stat().st_mtime >= path.stat().st_mtime:
+        return target
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{target.name}.", suffix=".part")
+    except OSError as problem:
+        raise DataFileError(
+            f"Expected to expand {path} beside itself, got a folder that cannot be written ({problem}). Unpack the "
+            "archive yourself, or copy it to a folder that can be written."
+        ) from problem
+    try:
+        with os.fdopen(handle, "wb") as written, gzip.open(path) as source:
+            shutil.copyfileobj(source, written, 1 << 20)
+        os.replace(temporary, target)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as problem:
+        raise broken(path, str(problem)) from problem
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+    return target
+
+
+def _part(path: Path, start: int, size: int) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            file.seek(start)
+            content = file.read(size)
+    except FileNotFoundError as problem:
+        raise MissingDataError(f"Expected an archive at {path}, got none. Was it moved or deleted?") from problem
+    if len(content) < size:
+        raise broken(path, f"{size} bytes expected at {start}, {len(content)} there")
+    return content

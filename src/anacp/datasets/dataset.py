@@ -1,0 +1,71 @@
+"""One shape for every data set: named examples in splits, with a card that says where they come from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from anacp.datasets.card import Card
+from anacp.datasets.images import LazyImage
+from anacp.errors import InputError
+
+__all__ = ["Dataset", "Examples", "Items"]
+
+Items = Sequence[str] | Sequence[LazyImage] | NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Items and their labels, row by row. Items are texts, images that open on demand, or a feature matrix."""
+
+    items: Items
+    labels: NDArray[Any]  # (n,) text or whole numbers
+
+    def __post_init__(self) -> None:
+        if len(self.items) != len(self.labels):
+            raise InputError(f"Expected one label for each of the {len(self.items)} items, got {len(self.labels)}.")
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The distinct labels, sorted."""
+        return np.unique(self.labels)
+
+    def take(self, rows: ArrayLike) -> "Examples":
+        """Return some rows: positions, such as a task's, or a mask."""
+        positions = np.arange(len(self))[np.asarray(rows)]
+        items = self.items[positions] if isinstance(self.items, np.ndarray) else [self.items[i] for i in positions]
+        return Examples(items, self.labels[positions])
+
+
+def nothing() -> Examples:
+    """Return no examples."""
+    return Examples((), np.empty(0, np.str_))
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A data set in its splits."""
+
+    name: str
+    modality: str  # "image", "text" or "features"
+    train: Examples
+    test: Examples
+    card: Card
+    validation: Examples = field(default_factory=nothing)
+    unknown: Examples = field(default_factory=nothing)  # belongs to no class
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The distinct labels of the training rows, sorted."""
+        return self.train.classes
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many examples there really are in each split that is not empty."""
+        splits = {"train": self.train, "test": self.test, "validation": self.validation, "unknown": self.unknown}
+        return {name: len(examples) for name, examples in splits.items() if len(examples)}

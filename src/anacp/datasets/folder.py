@@ -1,0 +1,59 @@
+"""Any folder of class folders of images, unpacked or in an archive."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from anacp.datasets.archives import is_archive
+from anacp.datasets.card import Card
+from anacp.datasets.dataset import Dataset, Examples, nothing
+from anacp.datasets.splits import split_per_class
+from anacp.datasets.trees import Tree, open_tree
+from anacp.errors import DataFileError, MissingDataError
+
+__all__ = ["read_folder"]
+
+IMAGE_SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp")
+VALIDATION = ("validation", "val", "valid")
+
+
+def read_folder(path: str | Path, *, test_share: float = 0.2, seed: int = 0) -> Dataset:
+    """Return the images below PATH/CLASS, or below PATH/train/CLASS and PATH/test/CLASS where these folders exist.
+
+    Without train/ and test/, that share of each class is for testing, drawn with (seed, class): adding or removing a
+    class moves no other. Without test/ but with val/, the images there are the test set.
+    """
+    path = Path(path).expanduser()
+    if not path.is_dir() and not (path.is_file() and is_archive(path)):
+        raise MissingDataError(f"Expected a folder of class folders, or an archive of one, at {path}, got none.")
+    tree = open_tree(path)
+    names = [name for name in tree.names if name.lower().endswith(IMAGE_SUFFIXES)]
+    tops = {name.split("/")[0] for name in names}
+    held = [top for top in VALIDATION if top in tops]
+    if "train" in tops and ("test" in tops or held):
+        train = _examples(tree, names, "train")
+        test = _examples(tree, names, "test" if "test" in tops else held[0])
+        validation = _examples(tree, names, held[0]) if held and "test" in tops else nothing()
+        split = "as found: " + ", ".join(sorted(tops & {"train", "test", *VALIDATION}))
+        return Dataset(path.name, "image", train, test, _card(path, split), validation)
+    everything = _examples(tree, names)
+    rows, test_rows = split_per_class(everything.labels, test_share=test_share, role="folder/split", seed=seed)
+    split = f"{test_share:g} of each class for testing, seed {seed}, role folder/split/CLASS"
+    return Dataset(path.name, "image", everything.take(rows), everything.take(test_rows), _card(path, split))
+
+
+def _examples(tree: Tree, names: Sequence[str], top: str = "") -> Examples:
+    depth = 1 if top else 0
+    inside = [name for name in names if name.count("/") > depth and (not top or name.startswith(f"{top}/"))]
+    if not inside:
+        raise DataFileError(
+            f"Expected class folders with images in {tree.path}{'/' * bool(top)}{top}, got none. Put the images of "
+            f"each class into a folder of its name; known endings: {' '.join(IMAGE_SUFFIXES)}."
+        )
+    labels = np.array([name.split("/")[depth] for name in inside])
+    return Examples([tree.file(name) for name in inside], labels)
+
+
+def _card(path: Path, split: str) -> Card:
+    return Card(name=path.name, title=f"Images in {path.name}", modality="image", split=split)
