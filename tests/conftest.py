@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from anacp.datasets import Card, Dataset, Examples
+
 # What lands is judged by the same examples every time; elsewhere hypothesis looks for new ones.
 settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
@@ -19,6 +21,14 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("needs reference data in ../shared, which is not part of the repository")
     return SHARED
+
+
+def features_dataset(
+    x_train: np.ndarray, y_train: np.ndarray, x_test: np.ndarray, y_test: np.ndarray, name: str = "features"
+) -> Dataset:
+    """Features as a data set."""
+    card = Card(name, name, "features", "as given")
+    return Dataset(name, "features", Examples(x_train, y_train), Examples(x_test, y_test), card)
 
 
 def blobs(n_classes: int = 5, n_rows: int = 12, n_features: int = 8, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -8,9 +8,8 @@ import pytest
 import anacp
 from anacp.errors import ParameterError
 from anacp.experiments import accuracy_matrix, run
-from anacp.samples import Sample
 from anacp.scenarios import ClassIncremental
-from tests.conftest import blobs
+from tests.conftest import blobs, features_dataset
 
 
 def test_class_order_is_the_papers() -> None:
@@ -34,14 +33,14 @@ def test_impossible_numbers_of_tasks(n_tasks: int) -> None:
 
 def test_runner_measures_what_was_seen() -> None:
     x, y = blobs(n_classes=7, n_rows=20)
-    sample = Sample("blobs", x[:100], y[:100], x[100:], y[100:], x[:0], {})
+    data = features_dataset(x[:100].astype(np.float32), y[:100], x[100:].astype(np.float32), y[100:])
     model = anacp.NCM()
-    steps = list(run(model, sample, ClassIncremental(y, n_tasks=3)))
+    steps = list(run(model, data, ClassIncremental(y, n_tasks=3)))
     assert [step.n_classes for step in steps] == [3, 5, 7]
     matrix = accuracy_matrix(steps)
     assert np.isnan(matrix[np.triu_indices(3, 1)]).all()
     task = list(ClassIncremental(y, n_tasks=3))[1]
-    rows = np.isin(sample.y_test, task.classes)
-    assert matrix[2, 1] == pytest.approx(100 * (model.predict(sample.x_test[rows]) == sample.y_test[rows]).mean())
+    test = data.test.take(np.isin(data.test.labels, task.classes))
+    assert matrix[2, 1] == pytest.approx(100 * (model.predict(test.items) == test.labels).mean())
     assert steps[-1].accuracy == pytest.approx(matrix[2].mean())
     assert steps[-1].stored_bytes == sum(part.bytes for part in model.parts())

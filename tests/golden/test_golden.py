@@ -1,43 +1,61 @@
 """The accuracies of the authors' released code, met under their protocol on the same features.
 
-Each set: 10 tasks, D = 5000, H = 3, seeds 0, 1, 2; our mean A_last and A_avg are each at least the golden mean - 0.2.
+Each set: 10 tasks, D = 5000, seeds 0, 1, 2, means over the seeds. AnaCP must reach the golden mean - 0.2; the other
+methods, whose code leaves nothing open, must lie within 0.3 of it.
 """
 
 import json
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from anacp import AnaCP, load_sample
+from anacp import GACL, KLDA, NCM, SLDA, AnaCP
+from anacp.datasets import Dataset, read_sample
 from anacp.evaluation import average_incremental_accuracy, last_accuracy
 from anacp.experiments import accuracy_matrix, run
-from anacp.samples import Sample
+from anacp.learners import Learner
 from anacp.scenarios import ClassIncremental
+from tests.conftest import features_dataset
 
 SEEDS = (0, 1, 2)
+METHODS: dict[str, Callable[[int], Learner]] = {
+    "AnaCP": lambda seed: AnaCP(random_state=seed),
+    "NCM": lambda seed: NCM(),
+    "SLDA": lambda seed: SLDA(),
+    "GACL(ridge=1e2)": lambda seed: GACL(ridge=1e2, random_state=seed),
+    "GACL(ridge=1e4)": lambda seed: GACL(ridge=1e4, random_state=seed),
+    "KLDA(gamma=1e-4,reg=1e-3)": lambda seed: KLDA(gamma=1e-4, shrinkage=1e-3, random_state=seed),
+    "KLDA(gamma=1e-2,reg=1e-4)": lambda seed: KLDA(gamma=1e-2, shrinkage=1e-4, random_state=seed),
+}
+SETS = ("clinc150.json", "cifar100_lite0.npz", "cub_lite0.npz")
 
 
-def features(shared: Path, name: str) -> Sample:
+def features(shared: Path, name: str) -> Dataset:
     if name == "clinc150.json":  # the embedded sample holds all of it
-        return load_sample("clinc150")
-    arrays = np.load(shared / "data" / name)
+        return read_sample("clinc150")
+    arrays = np.load(shared / "data" / name)  # labels as numbers, which the reference's class order shuffled
     x_train, x_test = (arrays[key].astype(np.float32) for key in ("xtr", "xte"))
-    return Sample(name, x_train, arrays["ytr"], x_test, arrays["yte"], x_test[:0], {})
+    return features_dataset(x_train, arrays["ytr"], x_test, arrays["yte"], name)
 
 
 @cache
-def reached(shared: Path, name: str) -> dict[str, float]:
+def reached(shared: Path, name: str, method: str) -> dict[str, float]:
     """Our mean over the seeds, by metric."""
-    sample = features(shared, name)
+    data = features(shared, name)
     results = []
     for seed in SEEDS:
-        scenario = ClassIncremental(sample.y_train, seed=seed)
-        matrix = accuracy_matrix(list(run(AnaCP(random_state=seed), sample, scenario)))
+        scenario = ClassIncremental(data.train.labels, seed=seed)
+        matrix = accuracy_matrix(list(run(METHODS[method](seed), data, scenario)))
         results.append((last_accuracy(matrix), average_incremental_accuracy(matrix)))
-        print(f"{name} seed {seed}: A_last {results[-1][0]:.2f}, A_avg {results[-1][1]:.2f}", flush=True)
     return dict(zip(("A_last", "A_avg"), np.mean(results, axis=0).tolist(), strict=True))
+
+
+def expected(shared: Path, name: str, method: str, metric: str) -> float:
+    golden = json.loads((shared / "golden" / "golden.json").read_text())[name][method]
+    return float(np.mean([golden[str(seed)][metric] for seed in SEEDS]))
 
 
 # A shortfall that is known and stated: 78.02 was reached, 78.09 is asked. No constant was tuned to hide it.
@@ -45,20 +63,13 @@ SHORT = pytest.mark.xfail(strict=False, reason="CIFAR-100 A_avg: 78.02 reached, 
 
 
 @pytest.mark.golden
-@pytest.mark.parametrize(
-    ("name", "metric"),
-    [
-        ("clinc150.json", "A_last"),
-        ("clinc150.json", "A_avg"),
-        ("cifar100_lite0.npz", "A_last"),
-        pytest.param("cifar100_lite0.npz", "A_avg", marks=SHORT),
-        ("cub_lite0.npz", "A_last"),
-        ("cub_lite0.npz", "A_avg"),
-    ],
-)
-def test_anacp(shared: Path, name: str, metric: str) -> None:
-    golden = json.loads((shared / "golden" / "golden.json").read_text())[name]["AnaCP"]
-    expected = np.mean([golden[str(seed)][metric] for seed in SEEDS])
-    value = reached(shared, name)[metric]
-    print(f"{name} {metric}: reached {value:.2f}, golden {expected:.2f}")
-    assert value >= expected - 0.2
+@pytest.mark.parametrize("metric", ["A_last", "A_avg"])
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", SETS)
+def test_golden(shared: Path, name: str, method: str, metric: str, request: pytest.FixtureRequest) -> None:
+    if (name, method, metric) == ("cifar100_lite0.npz", "AnaCP", "A_avg"):
+        request.applymarker(SHORT)
+    golden, value = expected(shared, name, method, metric), reached(shared, name, method)[metric]
+    print(f"{name} {method} {metric}: reached {value:.2f}, golden {golden:.2f}", flush=True)
+    assert value >= golden - (0.2 if method == "AnaCP" else 0.3)
+    assert method == "AnaCP" or value <= golden + 0.3

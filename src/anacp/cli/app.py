@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from anacp.cli.compare import compare
 from anacp.cli.datasets import datasets
 from anacp.cli.demo import demo
 from anacp.errors import AnacpError
@@ -37,6 +38,7 @@ def _root(
 
 
 app.command()(demo)
+app.command()(compare)
 app.add_typer(datasets, name="datasets")
 
 

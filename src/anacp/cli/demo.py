@@ -8,15 +8,15 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
+from anacp.cli.progress import progress_bars
+from anacp.datasets import Dataset, read_sample
 from anacp.evaluation import average_incremental_accuracy, last_accuracy
 from anacp.experiments import Step, accuracy_matrix, run
 from anacp.learners import NCM, AnaCP, Learner
 from anacp.learners.summary import format_bytes
 from anacp.reports import accuracy_curves, accuracy_heat_map
-from anacp.samples import Sample, load_sample
 from anacp.scenarios import ClassIncremental
 
 __all__ = ["demo"]
@@ -30,10 +30,10 @@ def demo(
 ) -> None:
     """Learn the classes of a sample in 10 tasks, AnaCP beside NCM, and draw what happened."""
     console = Console(quiet=as_json)
-    data = load_sample(sample)
-    scenario = ClassIncremental(data.y_train, n_tasks=10, seed=seed)
+    data = read_sample(sample)
+    scenario = ClassIncremental(data.train.labels, n_tasks=10, seed=seed)
     learners: dict[str, Learner] = {"NCM": NCM(random_state=seed), "AnaCP": AnaCP(random_state=seed)}
-    console.print(data.card["title"], highlight=False, soft_wrap=True)
+    console.print(data.card.title, highlight=False, soft_wrap=True)
     console.print(f"{len(scenario.classes)} classes arrive in {len(scenario)} tasks.\n", highlight=False)
     results = _run_all(learners, data, scenario, console)
     console.print(_table(results))
@@ -47,19 +47,11 @@ def demo(
 
 
 def _run_all(
-    learners: dict[str, Learner], data: Sample, scenario: ClassIncremental, console: Console
+    learners: dict[str, Learner], data: Dataset, scenario: ClassIncremental, console: Console
 ) -> dict[str, list[Step]]:
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[status]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
     live = console.is_terminal
     results: dict[str, list[Step]] = {name: [] for name in learners}
-    with Progress(*columns, console=console, disable=not live) as progress:
+    with progress_bars(console) as progress:
         bars = {name: progress.add_task(f"{name:<6}", total=len(scenario), status="", start=False) for name in learners}
         for name, learner in learners.items():
             progress.start_task(bars[name])
@@ -74,13 +66,13 @@ def _run_all(
 
 
 def _line(name: str, step: Step) -> str:
-    seconds = step.learn_seconds + step.predict_seconds
+    seconds = step.learn_seconds + step.solve_seconds + step.predict_seconds
     return f"{name:<6} task {step.task + 1:>2}  {step.n_classes:>3} classes  {step.accuracy:5.2f} %  {seconds:5.1f} s"
 
 
 def _table(results: dict[str, list[Step]]) -> Table:
     table = Table("learner", box=None, pad_edge=False, header_style="bold")
-    for column in ("A_last %", "A_avg %", "learn s", "solve + predict s", "stored"):
+    for column in ("A_last %", "A_avg %", "learn s", "solve s", "predict s", "stored"):
         table.add_column(column, justify="right")
     for name, steps in results.items():
         row = _metrics(steps)
@@ -89,6 +81,7 @@ def _table(results: dict[str, list[Step]]) -> Table:
             f"{row['A_last']:.2f}",
             f"{row['A_avg']:.2f}",
             f"{row['learn_seconds']:.1f}",
+            f"{row['solve_seconds']:.1f}",
             f"{row['predict_seconds']:.1f}",
             format_bytes(row["stored_bytes"]),
         )
@@ -101,12 +94,15 @@ def _metrics(steps: Sequence[Step]) -> dict[str, float]:
         "A_last": last_accuracy(matrix),
         "A_avg": average_incremental_accuracy(matrix),
         "learn_seconds": sum(step.learn_seconds for step in steps),
+        "solve_seconds": sum(step.solve_seconds for step in steps),
         "predict_seconds": sum(step.predict_seconds for step in steps),
         "stored_bytes": steps[-1].stored_bytes,
     }
 
 
-def _write(results: dict[str, list[Step]], data: Sample, scenario: ClassIncremental, output: Path) -> dict[str, object]:
+def _write(
+    results: dict[str, list[Step]], data: Dataset, scenario: ClassIncremental, output: Path
+) -> dict[str, object]:
     first = next(iter(results.values()))
     curves = {name: [step.accuracy for step in steps] for name, steps in results.items()}
     title = f"{data.name}: {len(scenario.classes)} classes in {len(scenario)} tasks"

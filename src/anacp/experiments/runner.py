@@ -7,9 +7,9 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
+from anacp.datasets import Dataset
 from anacp.learners import Learner
-from anacp.samples import Sample
-from anacp.scenarios import ClassIncremental
+from anacp.scenarios import Scenario
 
 __all__ = ["Step", "accuracy_matrix", "run"]
 
@@ -22,7 +22,8 @@ class Step:
     n_classes: int
     accuracies: tuple[float, ...]  # percent, on each task seen so far
     learn_seconds: float
-    predict_seconds: float  # includes the solve that learning left for later
+    solve_seconds: float
+    predict_seconds: float
     stored_bytes: int
 
     @property
@@ -31,27 +32,31 @@ class Step:
         return float(np.mean(self.accuracies))
 
 
-def run(learner: Learner, sample: Sample, scenario: ClassIncremental) -> Iterator[Step]:
-    """Learn task after task; after each, predict the test rows of all tasks seen so far."""
-    seen: list[NDArray[np.bool_]] = []
-    for task in scenario:
-        rows = np.isin(sample.y_train, task.classes)
+def run(learner: Learner, data: Dataset, scenario: Scenario) -> Iterator[Step]:
+    """Learn the features of a data set task after task; after each, predict the test rows of all tasks seen so far."""
+    x_train, y_train, x_test, y_test = data.train.items, data.train.labels, data.test.items, data.test.labels
+    assert isinstance(x_train, np.ndarray)
+    assert isinstance(x_test, np.ndarray)
+    tests = [task.rows for task in scenario.test_tasks(y_test)]
+    for task in scenario.tasks(y_train):
         start = perf_counter()
-        learner.partial_fit(sample.x_train[rows], sample.y_train[rows])
+        learner.partial_fit(x_train[task.rows], y_train[task.rows])
         learned = perf_counter()
-        seen.append(np.isin(sample.y_test, task.classes))
-        tested = np.logical_or.reduce(seen)
-        correct = np.zeros(len(tested))
-        predicting = perf_counter()
-        predictions = learner.predict(sample.x_test[tested])
+        learner.solve()
+        solved = perf_counter()
+        seen = tests[: task.index + 1]
+        predictions = learner.predict(x_test[np.concatenate(seen)])
         predicted = perf_counter()
-        correct[tested] = predictions == sample.y_test[tested]
+        parts = np.split(predictions, np.cumsum([len(rows) for rows in seen])[:-1])
         yield Step(
             task=task.index,
             n_classes=len(learner.classes_),
-            accuracies=tuple(100 * float(correct[rows_of_task].mean()) for rows_of_task in seen),
+            accuracies=tuple(
+                100 * float(np.mean(part == y_test[rows])) for part, rows in zip(parts, seen, strict=True)
+            ),
             learn_seconds=learned - start,
-            predict_seconds=predicted - predicting,
+            solve_seconds=solved - learned,
+            predict_seconds=predicted - solved,
             stored_bytes=sum(part.bytes for part in learner.parts()),
         )
 

@@ -10,17 +10,20 @@ from anacp.learners.linear_probe import LinearProbe
 from anacp.learners.loading import load
 from anacp.learners.loranpac import LoRanPAC
 from anacp.learners.ncm import NCM
+from anacp.learners.presets import COMPARED, PRESETS, method
 from anacp.learners.ranpac import RanPAC
 from anacp.learners.registry import LEARNERS, learner, register
 from anacp.learners.ridge import Ridge
 from anacp.learners.slda import SLDA
 
 __all__ = [
+    "COMPARED",
     "ELM",
     "GACL",
     "KLDA",
     "LEARNERS",
     "NCM",
+    "PRESETS",
     "SLDA",
     "AnaCP",
     "FeCAM",
@@ -31,5 +34,6 @@ __all__ = [
     "Ridge",
     "learner",
     "load",
+    "method",
     "register",
 ]

@@ -206,6 +206,12 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Let `sum(models)` work."""
         return copy.deepcopy(self) if other == 0 else NotImplemented
 
+    def solve(self) -> Self:
+        """Solve now what the first prediction would solve, so that no prediction has to wait for it."""
+        self._check_learned()
+        self._solution()
+        return self
+
     # Predicting -------------------------------------------------------------------------------------------------
 
     def predict(self, x: ArrayLike | Tensor, classes: ArrayLike | None = None) -> Labels:

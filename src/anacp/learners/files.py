@@ -1,9 +1,6 @@
 """One model, one safetensors file: readable metadata, no pickle, written all or nothing."""
 
-import contextlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +9,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from anacp.atomic import replacing
 from anacp.errors import ModelFileError
 from anacp.version import __version__
 
@@ -26,18 +24,8 @@ def write_model(path: str | Path, header: Mapping[str, Any], tensors: Mapping[st
     path = Path(path)
     metadata = {"format": FORMAT, "format_version": str(FORMAT_VERSION), "written_by": f"anacp {__version__}"}
     metadata |= {key: json.dumps(value) for key, value in header.items()}
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    os.close(handle)
-    try:
+    with replacing(path) as temporary:
         save_file({name: tensor.cpu().contiguous() for name, tensor in tensors.items()}, temporary, metadata)
-        with open(temporary, "rb+") as written:
-            os.fsync(written.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
 
 
 def read_model(path: str | Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
@@ -71,9 +59,3 @@ def _check_format(path: Path, metadata: Mapping[str, str]) -> None:
             f"Expected format version {FORMAT_VERSION} or older, got {version} (written by "
             f"{metadata.get('written_by', 'an unknown version')}): {path}. Upgrade anacp to read it."
         )
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -13,31 +13,72 @@ if TYPE_CHECKING:
 
 __all__ = ["accuracy_curves", "accuracy_heat_map"]
 
-# Okabe and Ito's palette, told apart under every common colour blindness.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442", "#000000")
+# Okabe and Ito's palette, told apart under every common colour blindness; its yellow darkened to be read as text.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C6D00", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+LINES = ("-", "--", ":")
 
 
-def accuracy_curves(curves: Mapping[str, Sequence[float]], n_classes: Sequence[int], *, title: str) -> "Figure":
-    """Draw accuracy over the number of classes seen, one line a learner, each named at its end."""
-    figure = _figure(7, 4)
+def accuracy_curves(
+    curves: Mapping[str, Sequence[float]],
+    n_classes: Sequence[int],
+    *,
+    title: str,
+    deviations: Mapping[str, Sequence[float]] | None = None,
+) -> "Figure":
+    """Draw accuracy over the number of classes seen, one line a method, each named at its end.
+
+    With `deviations`, a band of one standard deviation around each line.
+    """
+    figure = _figure(7, 4 if len(curves) <= 8 else 5.5)
     axes = figure.add_subplot()
-    for (name, accuracies), colour, marker in zip(curves.items(), COLOURS, MARKERS, strict=False):
-        axes.plot(n_classes, accuracies, color=colour, marker=marker, markersize=5, linewidth=1.8)
-        axes.annotate(
-            f"{name} {accuracies[-1]:.1f}",
-            (n_classes[-1], accuracies[-1]),
-            xytext=(8, 0),
-            textcoords="offset points",
-            va="center",
-            color=colour,
-            fontweight="bold",
-        )
+    for index, (name, accuracies) in enumerate(curves.items()):
+        style = LINES[index // len(COLOURS) % len(LINES)]
+        colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)]
+        axes.plot(n_classes, accuracies, color=colour, marker=marker, markersize=4.5, linewidth=1.6, linestyle=style)
+        if deviations:
+            low, high = (np.add(accuracies, sign * np.asarray(deviations[name])) for sign in (-1, 1))
+            axes.fill_between(n_classes, low, high, color=colour, alpha=0.15, linewidth=0)
     axes.set(title=title, xlabel="classes learned so far", ylabel="accuracy on all of them (%)", xticks=n_classes)
     axes.margins(x=0.02)
     axes.grid(axis="y", alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
+    low, high = axes.get_ylim()
+    heights = spread([accuracies[-1] for accuracies in curves.values()], gap=(high - low) / 24)
+    for index, ((name, accuracies), height) in enumerate(zip(curves.items(), heights, strict=True)):
+        axes.annotate(
+            f"{name} {accuracies[-1]:.1f}",
+            (n_classes[-1], accuracies[-1]),
+            xytext=(1.02, height),
+            textcoords=axes.get_yaxis_transform(),
+            va="center",
+            color=COLOURS[index % len(COLOURS)],
+            fontsize=9,
+            fontweight="bold",
+        )
     return figure
+
+
+def spread(heights: Sequence[float], *, gap: float) -> list[float]:
+    """Move heights apart, as little as it takes, until neighbours are at least `gap` apart; their order stays."""
+    order = np.argsort(heights, kind="stable")
+    groups: list[list[int]] = []
+
+    def middle(group: list[int]) -> float:
+        return float(np.mean([heights[i] for i in group]))
+
+    def overlap(below: list[int], above: list[int]) -> bool:
+        return middle(above) - middle(below) < gap * (len(below) + len(above)) / 2
+
+    for i in order.tolist():
+        groups.append([i])
+        while len(groups) > 1 and overlap(groups[-2], groups[-1]):
+            groups[-2:] = [groups[-2] + groups[-1]]
+    moved = list(heights)
+    for group in groups:
+        for place, i in enumerate(group):
+            moved[i] = middle(group) + gap * (place - (len(group) - 1) / 2)
+    return moved
 
 
 def accuracy_heat_map(matrix: NDArray[np.float64], *, title: str) -> "Figure":
