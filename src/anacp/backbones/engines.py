@@ -81,9 +81,7 @@ def check_engine(engine: str, device: str) -> None:
         )
 
 
-def make_engine(
-    engine: EngineName, network: PooledNetwork, example: Mapping[str, NDArray[Any]], device: str
-) -> Engine:
+def make_engine(engine: EngineName, network: PooledNetwork, example: Mapping[str, NDArray[Any]], device: str) -> Engine:
     """Return the engine asked for; "auto" takes onnxruntime on a CPU if it is installed and agrees with torch."""
     eager = TorchEngine(network, device)
     if engine == "torch" or torch.device(device).type != "cpu" or not _onnx_installed():

@@ -11,7 +11,7 @@ from torch import nn
 from anacp.backbones.inputs import ImageReader, ProcessorReader, Reader, TextReader
 from anacp.backbones.network import PooledNetwork
 from anacp.backbones.preprocessing import ImagePreprocessing, OwnImageProcessor, TextPreprocessing
-from anacp.backbones.presets import IMAGENET, Pooling, Preset
+from anacp.backbones.presets import IMAGENET_MEAN, IMAGENET_STD, Pooling, Preset
 from anacp.backbones.weights import package_folder, weights_folder
 from anacp.errors import MismatchError, ModelFileError, UnavailableError
 
@@ -59,7 +59,7 @@ def load_hub(name: str) -> tuple[Preset, nn.Module, Reader]:
         source=source,
         modality="image",
         n_features=0,
-        preprocessing=ImagePreprocessing(resize=224, keep_aspect=False, crop=224, **IMAGENET),
+        preprocessing=ImagePreprocessing(resize=224, keep_aspect=False, crop=224, mean=IMAGENET_MEAN, std=IMAGENET_STD),
         pooling="class token",
         licence="see the model's page",
         pretrained_on="not known: see the model's page",
@@ -82,8 +82,9 @@ def load_hub(name: str) -> tuple[Preset, nn.Module, Reader]:
 
 def load_quietly(cls: Any, folder: str | None, **options: Any) -> Any:
     """Load a model in float32 without progress bars or logs, and refuse one whose weights are not all there."""
-    from transformers.utils import logging
+    from transformers.utils import logging as transformers_logging
 
+    logging: Any = transformers_logging
     verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
@@ -118,8 +119,10 @@ def _model(folder: str, who: str, remedy: str) -> nn.Module:
         first = str(problem).splitlines()[0]
         raise UnavailableError(f"{who} has no weights here ({first}): {remedy}.") from problem
     if getattr(network, "vision_model", None) is not None:  # CLIP and its kin: the half that sees
-        return network.vision_model
-    return network.get_encoder() if network.config.is_encoder_decoder else network
+        encoder: nn.Module = network.vision_model
+    else:
+        encoder = network.get_encoder() if network.config.is_encoder_decoder else network
+    return encoder
 
 
 def _tokenizer(folder: str) -> Any:
@@ -135,13 +138,14 @@ def _tokenizer(folder: str) -> Any:
 def _image_reader(folder: str, network: Any, preset: Preset) -> tuple[Reader, Preset]:
     from transformers import AutoImageProcessor
 
+    source: Any = AutoImageProcessor
     reader: ImageReader
     try:
-        processor = AutoImageProcessor.from_pretrained(folder)
+        processor = source.from_pretrained(folder)
     except (OSError, ImportError):  # none was saved, or it needs torchvision: the most usual preprocessing instead
         side = getattr(network.config, "image_size", 224)
         side = side if isinstance(side, int) else side[0]
-        usual = ImagePreprocessing(resize=side, keep_aspect=False, crop=side, **IMAGENET)
+        usual = ImagePreprocessing(resize=side, keep_aspect=False, crop=side, mean=IMAGENET_MEAN, std=IMAGENET_STD)
         reader, preset = ImageReader(usual), replace(preset, preprocessing=usual)
     else:
         stated = {key: value for key, value in processor.to_dict().items() if key in SETTINGS}
@@ -156,7 +160,9 @@ def _pooling(network: Any, reader: Reader) -> Pooling:
     if hidden.ndim == 4:
         return "mean over pixels"
     names = [name for name, _ in network.named_parameters()]
-    return "class token" if any(name.endswith(("cls_token", "class_embedding")) for name in names) else "mean over tokens"
+    return (
+        "class token" if any(name.endswith(("cls_token", "class_embedding")) for name in names) else "mean over tokens"
+    )
 
 
 def _width(network: nn.Module, pooling: Pooling, reader: Reader) -> int:

@@ -125,5 +125,3 @@ class TextReader:
     def example(self) -> Arrays:
         """Return two texts of different length, so that padding is part of every comparison."""
         return self.read(["a short text", "and a second one that is a little longer than the first"], "refuse").arrays
-
-

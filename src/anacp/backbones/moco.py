@@ -39,8 +39,8 @@ def load_moco(preset: Preset) -> nn.Module:
     found = [weights_folder() / name for name in names if (weights_folder() / name).is_file()]
     if not found:
         raise UnavailableError(
-            f"Backbone {preset.name!r} needs the public checkpoint, and there is none at {weights_folder() / names[0]}. "
-            f"Download {preset.source} and put it there (licence {preset.licence})."
+            f"Backbone {preset.name!r} needs a checkpoint that is not at {weights_folder() / names[0]}: "
+            f"download {preset.source} and put it there (licence {preset.licence})."
         )
     return vit_from_checkpoint(found[0])
 
@@ -61,7 +61,8 @@ def vit_from_checkpoint(path: Path) -> nn.Module:
         layer_norm_eps=1e-6,
         qkv_bias="blocks.0.attn.qkv.bias" in state,
     )
-    return load_quietly(ViTModel, None, config=config, state_dict=convert(state), add_pooling_layer=False)
+    network: nn.Module = load_quietly(ViTModel, None, config=config, state_dict=convert(state), add_pooling_layer=False)
+    return network
 
 
 def convert(state: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -22,13 +22,15 @@ class PooledNetwork(nn.Module):
     def forward(self, inputs: Tensor, attention_mask: Tensor | None = None) -> Tensor:
         """Return features (n, d) of pixels (n, 3, h, w), or of token numbers (n, t) with their mask (n, t)."""
         network: Any = self.network
+        hidden: Tensor
         if attention_mask is not None:
             hidden = network(input_ids=inputs, attention_mask=attention_mask).last_hidden_state  # (n, t, d)
             weights = attention_mask[:, :, None].to(hidden.dtype)
             return (hidden * weights).sum(1) / weights.sum(1)
-        if hasattr(network, "extract_features"):
-            return network.extract_features(inputs).mean((2, 3))
-        hidden = network(pixel_values=inputs).last_hidden_state  # (n, t, d) or (n, d, h, w)
+        if hasattr(network, "extract_features"):  # EfficientNet-Lite
+            hidden = network.extract_features(inputs)
+        else:
+            hidden = network(pixel_values=inputs).last_hidden_state  # (n, t, d) or (n, d, h, w)
         if self.pooling == "mean over pixels":
             return hidden.mean((2, 3))
         return hidden[:, 0] if self.pooling == "class token" else hidden.mean(1)

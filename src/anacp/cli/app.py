@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from anacp.cli.demo import demo
+from anacp.cli.features import features
 from anacp.errors import AnacpError
 from anacp.version import __version__
 
@@ -36,6 +37,7 @@ def _root(
 
 
 app.command()(demo)
+app.add_typer(features, name="features")
 
 
 def main() -> None:
