@@ -121,7 +121,6 @@ def test_folder_without_image_processor(tmp_path) -> None:
 def test_convolutional_network(tmp_path) -> None:
     from transformers import ResNetConfig, ResNetModel
 
-    torch.manual_seed(0)
     config = ResNetConfig(embedding_size=8, hidden_sizes=[8, 16], depths=[1, 1], layer_type="basic")
     ResNetModel(config).save_pretrained(tmp_path)
     loaded = backbone(f"hf:{tmp_path}")
@@ -132,11 +131,10 @@ def test_convolutional_network(tmp_path) -> None:
 def text_folder(folder, *, n_layers: int = 2):
     from transformers import BertConfig, BertModel, BertTokenizer
 
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"the cat dog sat ran on mat".split()]
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *["the", "cat", "dog", "sat", "ran", "on", "mat"]]
     folder.mkdir()
     (folder / "vocab.txt").write_text("\n".join(words))
     BertTokenizer(str(folder / "vocab.txt"), model_max_length=16).save_pretrained(folder)
-    torch.manual_seed(0)
     config = BertConfig(
         vocab_size=len(words),
         hidden_size=24,
