@@ -248,3 +248,12 @@ def test_a_session_has_as_many_threads_as_torch(empty_home) -> None:
     small("onnx").encode(pictures(1))
     (path,) = (empty_home / "onnx").iterdir()
     assert OnnxEngine(path)._session.get_session_options().intra_op_num_threads == torch.get_num_threads()
+
+
+def test_the_page_lists_every_preset() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "backbones.md").read_text()
+    for record in PRESETS.values():
+        row = (
+            f"| `{record.name}` | {record.n_features} | {record.modality} | {record.licence} | {record.pretrained_on} |"
+        )
+        assert row in page
