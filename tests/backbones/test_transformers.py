@@ -128,6 +128,19 @@ def test_convolutional_network(tmp_path) -> None:
     assert loaded.encode(pictures(2)).shape == (2, 16)
 
 
+@pytest.mark.parametrize(("family", "pooling"), [("CLIP", "class token"), ("Siglip", "mean over tokens")])
+def test_vision_encoders_of_other_families(tmp_path, family: str, pooling: str) -> None:
+    import transformers
+
+    sizes = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 1, "num_attention_heads": 4}
+    config = getattr(transformers, f"{family}VisionConfig")(**sizes, image_size=32, patch_size=8)
+    getattr(transformers, f"{family}VisionModel")(config).save_pretrained(tmp_path)
+    loaded = backbone(f"hf:{tmp_path}")
+    assert (loaded.preset.pooling, loaded.n_features) == (pooling, 32)
+    assert loaded.encode(pictures(2)).shape == (2, 32)
+    assert backbone(f"hf:{tmp_path}").fingerprint == loaded.fingerprint
+
+
 def text_folder(folder, *, n_layers: int = 2):
     from transformers import BertConfig, BertModel, BertTokenizer
 
