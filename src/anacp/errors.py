@@ -9,6 +9,8 @@ from sklearn.exceptions import NotFittedError
 __all__ = [
     "AnacpError",
     "DataFileError",
+    "FeatureStoreError",
+    "ImageError",
     "InputError",
     "MismatchError",
     "MissingDataError",
@@ -18,6 +20,7 @@ __all__ = [
     "NumericalError",
     "ParameterError",
     "RidgeEdgeWarning",
+    "UnavailableError",
     "UnknownNameError",
 ]
 
@@ -28,6 +31,10 @@ class AnacpError(Exception):
 
 class InputError(AnacpError, ValueError):
     """Features or labels that cannot be used; the model is unchanged."""
+
+
+class ImageError(InputError):
+    """An image that cannot be read; the message names the file."""
 
 
 class ParameterError(AnacpError, ValueError):
@@ -52,6 +59,14 @@ class NumericalError(AnacpError, ArithmeticError):
 
 class ModelFileError(AnacpError, ValueError):
     """A model file that is truncated, foreign, or written by a newer version."""
+
+
+class UnavailableError(AnacpError, RuntimeError):
+    """A package or weights that are not here; the message says what to install or download, and where to put it."""
+
+
+class FeatureStoreError(AnacpError, ValueError):
+    """An entry of the feature store that is damaged or written by a newer version."""
 
 
 class DataFileError(AnacpError, ValueError):

@@ -8,6 +8,7 @@ import typer
 from anacp.cli.compare import compare
 from anacp.cli.datasets import datasets
 from anacp.cli.demo import demo
+from anacp.cli.features import features
 from anacp.errors import AnacpError
 from anacp.version import __version__
 
@@ -40,6 +41,7 @@ def _root(
 app.command()(demo)
 app.command()(compare)
 app.add_typer(datasets, name="datasets")
+app.add_typer(features, name="features")
 
 
 def main() -> None:

