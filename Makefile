@@ -14,8 +14,9 @@ PIP = .venv/bin/python -m pip --disable-pip-version-check install --quiet --cons
 demo: .venv/installed
 	.venv/bin/anacp demo
 
+# The tests are many and small: two processes of one thread each are faster than one of two.
 test: .venv/installed
-	.venv/bin/python -m pytest -m "not golden"
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -m "not golden" -n 2
 
 golden: .venv/installed
 	.venv/bin/python -m pytest -m golden -s
