@@ -341,6 +341,44 @@ def test_degenerate_features(learner: Learner, case: str) -> None:
 
 
 @learners
+def test_a_class_with_one_sample_among_others(learner: Learner) -> None:
+    x, y = blobs()
+    rows = np.concatenate([np.flatnonzero(y != 4), np.flatnonzero(y == 4)[:1]])
+    model = clone(learner).partial_fit(x[rows], y[rows])
+    assert np.isfinite(model.decision_function(x)).all()
+    assert np.isfinite(model.predict_proba(x)).all()
+    assert (model.predict(x[y != 4]) == y[y != 4]).mean() > 0.8
+
+
+@learners
+def test_a_thousand_classes_of_three(learner: Learner) -> None:
+    x, y = blobs(n_classes=1000, n_rows=3)
+    model = clone(learner).partial_fit(x, y)
+    scores = model.decision_function(x[:50])
+    assert scores.shape == (50, 1000)
+    assert np.isfinite(scores).all()
+    np.testing.assert_allclose(model.predict_proba(x[:50]).sum(1), 1, atol=1e-4)
+
+
+@learners
+def test_prediction_sees_a_bounded_number_of_rows(learner: Learner, monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = blobs()
+    model = clone(learner).partial_fit(x, y).solve()
+    sizes: list[int] = []
+    scores = type(model)._scores
+
+    def recorded(self: Learner, rows: torch.Tensor, solution: object) -> torch.Tensor:
+        sizes.append(len(rows))
+        return scores(self, rows, solution)
+
+    monkeypatch.setattr(type(model), "_scores", recorded)
+    many = np.repeat(x, 300, axis=0)  # 18,000 rows
+    assert len(model.predict(many)) == len(many)
+    assert max(sizes) <= 8192
+    assert sum(sizes) == len(many)
+
+
+@learners
 def test_parameters_are_fixed_once_learned(learner: Learner, tmp_path) -> None:
     x, y = blobs()
     model = clone(learner).partial_fit(x, y)

@@ -1,6 +1,7 @@
 """FeCAM: a Mahalanobis distance for each class (Goswami et al. 2023)."""
 
-from dataclasses import dataclass, field
+import hashlib
+from dataclasses import dataclass
 from typing import Literal, cast
 
 import numpy as np
@@ -17,14 +18,15 @@ from anacp.statistics import ClassMoments, Statistic
 __all__ = ["FeCAM"]
 
 # Factors are kept from one prediction to the next up to this size together; beyond, they are computed again.
-KEPT_BYTES = 2**29
+KEPT_BYTES = 3 * 2**28
 
 
 @dataclass(frozen=True)
 class _Solution:
     means: Tensor  # (c, d)
     shared: Tensor | None  # W (d, d) with WWᵀ = Λ, where the classes share it
-    kept: dict[int, Tensor] = field(default_factory=dict)
+    states: tuple[bytes, ...]  # of the classes, where they do not
+    factors: dict[bytes, Tensor]  # W by state, those that fit into memory
 
 
 @register
@@ -105,8 +107,23 @@ class FeCAM(Learner):
 
     def _solve(self) -> _Solution:
         moments = self._memory.moments
-        shared = self._inverse_root(moments.covariance()) if self.covariance == "shared" else None
-        return _Solution(moments.means.to(self._torch_dtype), shared)
+        means = moments.means.to(self._torch_dtype)
+        if self.covariance == "shared":
+            return _Solution(means, self._inverse_root(moments.covariance()), (), {})
+        states = tuple(self._state(c) for c in range(moments.n_classes))
+        factors = self._solved.kept.get("factors", {})
+        self._solved.kept["factors"] = {state: factors[state] for state in states if state in factors}
+        return _Solution(means, None, states, self._solved.kept["factors"])
+
+    def _state(self, c: int) -> bytes:
+        """Return a digest of all that the factor of a class depends on, so that unchanged classes are factored once."""
+        moments = self._memory.moments
+        spread = moments.scatter[c].diagonal()
+        spread = spread if bool(spread.any()) else moments.scatter.diagonal(dim1=1, dim2=2).sum(0)
+        digest = hashlib.blake2b(repr((self.shrinkage, self.off_diagonal_shrinkage, self.correlation)).encode())
+        for tensor in (moments.counts[c], moments.means[c], spread):
+            digest.update(tensor.cpu().numpy().tobytes())
+        return digest.digest()
 
     def _scores(self, x: Tensor, solution: _Solution) -> Tensor:
         if solution.shared is not None:
@@ -117,22 +134,24 @@ class FeCAM(Learner):
         return -distances
 
     def _factor(self, c: int, solution: _Solution) -> Tensor:
-        if c in solution.kept:
-            return solution.kept[c]
+        state = solution.states[c]
+        if state in solution.factors:
+            return solution.factors[state]
         moments = self._memory.moments
         covariance = moments.covariance_of(c)
         factor = self._inverse_root(covariance if float(covariance.diagonal().sum()) > 0 else moments.covariance())
-        if (len(solution.kept) + 1) * factor.nbytes <= KEPT_BYTES:
-            solution.kept[c] = factor
+        if (len(solution.factors) + 1) * factor.nbytes <= KEPT_BYTES:
+            solution.factors[state] = factor
         return factor
 
     def _inverse_root(self, covariance: Tensor) -> Tensor:
         """Return W (d, d) with WWᵀ = the inverse of the shrunk and normalised covariance."""
         size = len(covariance)
+        covariance = covariance.to(self._torch_dtype)  # well conditioned once shrunk
         identity = torch.eye(size).to(covariance)
         trace = float(covariance.diagonal().sum())
         if not trace > 0:
-            return identity.to(self._torch_dtype)
+            return identity
         diagonal = trace / size
         off_diagonal = (float(covariance.sum()) - trace) / max(size * (size - 1), 1)
         shrunk = covariance + self.off_diagonal_shrinkage * off_diagonal * (1 - identity)
@@ -141,8 +160,7 @@ class FeCAM(Learner):
             deviations = shrunk.diagonal().sqrt()
             shrunk = shrunk / deviations[:, None] / deviations
         factor = cholesky_factor(shrunk)
-        inverse = cast(Tensor, torch.linalg.solve_triangular(factor, identity, upper=False))
-        return inverse.mT.to(self._torch_dtype)
+        return cast(Tensor, torch.linalg.solve_triangular(factor, identity, upper=False)).mT.contiguous()
 
     def _rebuilt(self, n_features: int, n_classes: int) -> dict[str, int]:
         factors = n_classes if self.covariance == "class" else 1
