@@ -17,7 +17,7 @@ from anacp.datasets import open_dataset
 from anacp.errors import ParameterError
 from anacp.experiments import Progress, Row, Run, rows
 from anacp.experiments import compare as run_comparison
-from anacp.learners import COMPARED
+from anacp.learners import COMPARED, methods_in
 from anacp.learners.summary import format_bytes
 from anacp.reports import accuracy_curves
 from anacp.samples.load import SAMPLES
@@ -27,7 +27,9 @@ __all__ = ["compare"]
 
 def compare(
     data: Annotated[str, typer.Argument(help="An embedded sample (cifar100, clinc150), or an npz or parquet file.")],
-    methods: Annotated[str, typer.Option(help="Names, separated by commas.")] = ",".join(COMPARED),
+    methods: Annotated[
+        str, typer.Option(help="Names separated by commas; FILE.py for learners of your own.")
+    ] = ",".join(COMPARED),
     seeds: Annotated[str, typer.Option(help="Whole numbers, separated by commas; each orders the classes anew.")] = "0",
     tasks: Annotated[int, typer.Option(help="Into how many tasks the classes are divided.")] = 10,
     output: Annotated[Path | None, typer.Option(help="Folder for results; by default anacp-compare-NAME.")] = None,
@@ -36,7 +38,8 @@ def compare(
     """Run methods over the same task stream; table, figure, JSON and CSV. Run again to resume."""
     console = Console(quiet=as_json)
     dataset = open_dataset(f"sample:{data}" if data in SAMPLES else data)
-    names = [name.strip() for name in methods.split(",") if name.strip()]
+    given = [name.strip() for name in methods.split(",") if name.strip()]
+    names = [name for entry in given for name in (methods_in(entry) if entry.endswith(".py") else [entry])]
     folder = output or Path(f"anacp-compare-{dataset.name.rpartition(':')[2]}")
     steps = run_comparison(dataset, names, _numbers(seeds), folder, n_tasks=tasks)
     console.print(f"{dataset.card.title}", highlight=False, soft_wrap=True)

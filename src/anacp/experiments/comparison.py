@@ -15,7 +15,7 @@ from anacp.errors import InputError
 from anacp.evaluation import average_incremental_accuracy, last_accuracy
 from anacp.experiments.runner import Step, accuracy_matrix, run
 from anacp.learners import Learner
-from anacp.learners.presets import method
+from anacp.learners.presets import method, method_name
 from anacp.scenarios import ClassIncremental
 from anacp.version import __version__
 
@@ -71,7 +71,8 @@ def compare(
         raise InputError(
             f"Expected features, got {data.modality}s ({data.name}). Extract their features first and give the file."
         )
-    learners = {(name, seed): method(name, random_state=seed) for seed in seeds for name in methods}
+    names = [method_name(name) for name in methods]
+    learners = {(name, seed): method(name, random_state=seed) for seed in seeds for name in names}
     fingerprint = _fingerprint(data)
     for (name, seed), learner in learners.items():
         scenario = ClassIncremental(data.train.labels, n_tasks=n_tasks, seed=seed)

@@ -10,7 +10,7 @@ from anacp.learners.linear_probe import LinearProbe
 from anacp.learners.loading import load
 from anacp.learners.loranpac import LoRanPAC
 from anacp.learners.ncm import NCM
-from anacp.learners.presets import COMPARED, PRESETS, method
+from anacp.learners.presets import COMPARED, PRESETS, method, method_name, methods_in
 from anacp.learners.ranpac import RanPAC
 from anacp.learners.registry import LEARNERS, learner, register
 from anacp.learners.ridge import Ridge
@@ -35,5 +35,7 @@ __all__ = [
     "learner",
     "load",
     "method",
+    "method_name",
+    "methods_in",
     "register",
 ]
