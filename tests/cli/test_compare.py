@@ -36,7 +36,7 @@ def test_table_figure_and_files(features: Path, tmp_path) -> None:
     assert re.search(r"SLDA +\d+\.\d\d ± \d+\.\d\d", printed)
     assert "\x1b" not in printed
     results = json.loads((folder / "results.json").read_text())
-    assert [row["method"] for row in results["rows"]] == ["NCM", "slda"]
+    assert [row["method"] for row in results["rows"]] == ["NCM", "SLDA"]
     assert results["n_classes"] == [2, 4, 6]
     with (folder / "results.csv").open() as file:
         rows = list(csv.DictReader(file))
@@ -64,9 +64,8 @@ def test_a_method_of_ones_own(features: Path, tmp_path, monkeypatch: pytest.Monk
     monkeypatch.delitem(LEARNERS, "NearestMean", raising=False)  # another test may have run the page
     page = (ROOT / "CONTRIBUTING.md").read_text()
     (tmp_path / "nearest_mean.py").write_text(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1])
-    printed = compare(
-        features, "--methods", f"NCM,{tmp_path}/nearest_mean.py", "--output", tmp_path / "out", "--tasks", 2
-    )
+    methods = f"NCM,{tmp_path}/nearest_mean.py"
+    printed = compare(features, "--methods", methods, "--output", tmp_path / "out", "--tasks", 2)
     assert re.search(r"NearestMean +\d", printed)
     monkeypatch.delitem(LEARNERS, "NearestMean")
 

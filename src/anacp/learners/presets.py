@@ -35,7 +35,7 @@ COMPARED = (
 
 
 def method_name(name: str) -> str:
-    """Return the name of a learner or setting as it is written, whatever the capitals; a near miss gets the right one."""
+    """Return the name of a learner or setting as tables write it, whatever the capitals given."""
     names = {known.casefold(): known for known in (*LEARNERS, *PRESETS)}
     if name.casefold() not in names:
         near = difflib.get_close_matches(name.casefold(), names, n=1)
