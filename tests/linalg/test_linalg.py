@@ -3,7 +3,17 @@ import torch
 from torch.testing import assert_close
 
 from anacp.errors import NumericalError
-from anacp.linalg import add_gram_, cholesky_factor, pack_triangle, solve_psd, symmetric_roots, unpack_triangle
+from anacp.linalg import (
+    add_gram_,
+    cholesky_factor,
+    eigen_psd,
+    low_rank_factor,
+    pack_triangle,
+    solve_psd,
+    symmetric,
+    symmetric_roots,
+    unpack_triangle,
+)
 
 
 def normal(*shape: int, dtype: torch.dtype = torch.float64) -> torch.Tensor:
@@ -62,3 +72,19 @@ def test_roots_of_a_singular_matrix() -> None:
     zero, inverse_of_zero = symmetric_roots(torch.zeros(2, 2))
     assert not zero.any()
     assert not inverse_of_zero.any()
+
+
+@pytest.mark.parametrize(("size", "rank"), [(40, 40), (900, 30), (1300, 600), (7, 0)])
+def test_eigenvalues_of_low_and_full_rank(size: int, rank: int) -> None:
+    rows = normal(rank, size)
+    a = rows.mT @ rows
+    lower = a.tril() + torch.full_like(a, 1e9).triu(1)
+    factor = low_rank_factor(lower)
+    assert factor.shape == (size, rank)
+    assert_close(factor @ factor.mT, a, rtol=1e-9, atol=1e-9)
+    eigen = eigen_psd(lower)
+    assert len(eigen.values) == rank
+    assert_close(eigen.values, torch.linalg.eigvalsh(a)[size - rank :], rtol=1e-9, atol=1e-9)
+    vectors = eigen.coordinates(torch.eye(size, dtype=torch.float64))
+    assert_close(vectors.mT @ vectors, torch.eye(rank, dtype=torch.float64), rtol=0, atol=1e-8)
+    assert_close(symmetric(lower) @ vectors, vectors * eigen.values, rtol=1e-7, atol=1e-7)

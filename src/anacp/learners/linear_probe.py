@@ -88,9 +88,15 @@ class LinearProbe(Learner):
         order = generator(self.random_state, "order of rows")
         with torch.enable_grad():
             for _ in range(self.n_epochs):
-                for batch in torch.split(torch.randperm(len(x), generator=order).to(x.device), self.batch_size):
+                shuffled = torch.randperm(len(x), generator=order).to(x.device)
+                for rows, targets in zip(
+                    torch.split(x[shuffled], self.batch_size),
+                    torch.split(classes[shuffled], self.batch_size),
+                    strict=True,
+                ):
                     optimizer.zero_grad()
-                    F.cross_entropy(x[batch] @ weights + biases, classes[batch]).backward()  # type: ignore[no-untyped-call]
+                    loss = F.cross_entropy(torch.addmm(biases, rows, weights), targets)
+                    loss.backward()  # type: ignore[no-untyped-call]
                     optimizer.step()
         if not (bool(torch.isfinite(weights).all()) and bool(torch.isfinite(biases).all())):
             raise NumericalError(

@@ -14,7 +14,7 @@ __all__ = ["COMPARED", "PRESETS", "method", "method_name", "methods_in"]
 PRESETS: dict[str, tuple[str, dict[str, Any]]] = {
     "ACIL": ("GACL", {"n_projected": 8192, "ridge": 0.1, "dtype": "float64"}),
     "KLDA-E": ("KLDA", {"n_members": 5}),
-    "LoRanPAC-20k": ("LoRanPAC", {"n_projected": 20_000, "max_rank": 1000}),
+    "LoRanPAC-10k": ("LoRanPAC", {"n_projected": 10_000, "max_rank": 1000}),
 }
 
 # The comparison's rows: cheap ones first, the joint upper bounds last.
@@ -27,7 +27,7 @@ COMPARED = (
     "GACL",
     "ELM",
     "RanPAC",
-    "LoRanPAC-20k",
+    "LoRanPAC-10k",
     "AnaCP",
     "Ridge",
     "LinearProbe",

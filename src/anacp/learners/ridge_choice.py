@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from anacp.errors import RidgeEdgeWarning
-from anacp.linalg import eigen_psd, low_rank_factor
+from anacp.linalg import Eigen, eigen_psd, low_rank_factor
 from anacp.statistics import ClassGram, ClassRows, Features, Statistic
 from anacp.statistics.base import row_blocks
 
@@ -79,14 +79,18 @@ class _Spectrum:
     """G = U Diag(values) Uᵀ and the class sums in that basis: W(λ) = U (values + λ)⁻¹ UᵀMN for every λ at once."""
 
     gram: ClassGram
-    values: Tensor  # (r,)
-    vectors: Tensor  # U (m, r)
+    eigen: Eigen
     sums: Tensor  # UᵀMN (r, c)
 
     @classmethod
     def of(cls, gram: ClassGram) -> "_Spectrum":
-        values, vectors = eigen_psd(gram.gram)
-        return cls(gram, values, vectors, vectors.mT @ gram.sums.mT)
+        eigen = eigen_psd(gram.gram)
+        return cls(gram, eigen, eigen.coordinates(gram.sums).mT)
+
+    @property
+    def values(self) -> Tensor:
+        """The eigenvalues (r,)."""
+        return self.eigen.values
 
     @property
     def ridges(self) -> list[float]:
@@ -119,8 +123,8 @@ def _choose_by_cross_validation(gram: ClassGram) -> float:
 
 def _squared_error(spectrum: _Spectrum, held: ClassGram) -> Callable[[float], float]:
     """Return ‖Y - ZW(λ)‖² on the rows held out, which their Gram matrix and class sums tell."""
-    sums = spectrum.vectors.mT @ held.sums.mT  # (r, c)
-    factor = low_rank_factor(held.gram).mT @ spectrum.vectors  # F with FᵀF = UᵀGU
+    sums = spectrum.eigen.coordinates(held.sums).mT  # (r, c)
+    factor = spectrum.eigen.coordinates(low_rank_factor(held.gram).mT)  # F with FᵀF = UᵀGU
 
     def error(ridge: float) -> float:
         weights = spectrum.weights(ridge)
@@ -132,7 +136,7 @@ def _squared_error(spectrum: _Spectrum, held: ClassGram) -> Callable[[float], fl
 def _mistakes(spectrum: _Spectrum, held: ClassRows) -> Callable[[float], float]:
     """Return the share of wrong answers on the rows held out."""
     blocks = row_blocks(len(held.rows))
-    rows = torch.cat([spectrum.gram.features(held.rows[block]) @ spectrum.vectors for block in blocks])  # ZU
+    rows = torch.cat([spectrum.eigen.coordinates(spectrum.gram.features(held.rows[block])) for block in blocks])  # ZU
 
     def error(ridge: float) -> float:
         scores = rows @ spectrum.weights(ridge)

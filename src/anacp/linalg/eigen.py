@@ -1,42 +1,82 @@
 """Eigendecomposition of positive semi-definite matrices, fast when their rank is low."""
 
-import numpy as np
-import scipy.linalg
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 
-from anacp.linalg.symmetric import symmetric
+from anacp.linalg.symmetric import add_gram_, symmetric
 
-__all__ = ["eigen_psd", "low_rank_factor"]
+__all__ = ["Eigen", "eigen_psd", "low_rank_factor"]
 
-# What a pivot may lose against the largest before it is rounding error of a sum accumulated in that precision.
-NEGLIGIBLE_PIVOT = {torch.float32: 1e-5, torch.float64: 1e-13}
+# What is left of the diagonal, relative to its largest entry, when nothing but rounding error of a sum accumulated in
+# that precision remains.
+NEGLIGIBLE = {torch.float32: 1e-5, torch.float64: 1e-13}
+# Columns eliminated at a time: wide enough for full GEMM speed.
+BLOCK = 512
 
 
 def low_rank_factor(a: Tensor) -> Tensor:
     """Return F (m, r) with F Fᵀ = a for a positive semi-definite `a` given by its lower triangle.
 
-    A pivoted Cholesky factorisation, stopped when nothing but rounding error is left: r is the numerical rank.
+    A Cholesky factorisation pivoted block by block: the columns with the most left on the diagonal are eliminated
+    together. It stops when nothing but rounding error is left, so that r is the numerical rank.
     """
-    tolerance = NEGLIGIBLE_PIVOT[a.dtype] * float(a.diagonal().max().clamp_min(0))
-    (factorize,) = scipy.linalg.lapack.get_lapack_funcs(("pstrf",), dtype=a.cpu().numpy().dtype)
-    # The transposed view of a row-major lower triangle is the column-major upper triangle that LAPACK wants.
-    factor, pivots, rank, _ = factorize(a.cpu().numpy().T, tol=tolerance, lower=0)
-    result = np.empty((len(factor), rank), dtype=factor.dtype)
-    result[pivots - 1] = np.triu(factor)[:rank].T
-    return torch.from_numpy(result).to(a.device)
+    left = a.diagonal().clone()
+    tolerance = NEGLIGIBLE[a.dtype] * float(left.max().clamp_min(0))
+    blocks: list[Tensor] = []
+    rank = 0
+    while rank < len(a):
+        most, pivots = torch.topk(left, min(BLOCK, len(a) - rank))
+        pivots = pivots[most > tolerance]
+        if not len(pivots):
+            break
+        columns = _columns(a, pivots)
+        for block in blocks:
+            columns -= block @ block[pivots].mT
+        values, vectors = torch.linalg.eigh(columns[pivots])
+        kept = values > tolerance
+        if not bool(kept.any()):
+            break
+        blocks.append(columns @ (vectors[:, kept] / values[kept].sqrt()))
+        rank += blocks[-1].shape[1]
+        left -= blocks[-1].square().sum(1)
+        left[pivots] = 0  # eliminated; what rounding leaves there must not be eliminated again
+    return torch.cat(blocks, dim=1) if blocks else a.new_zeros(len(a), 0)
 
 
-def eigen_psd(a: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the positive eigenvalues (r,), ascending, and their vectors (m, r), of `a` given by its lower triangle.
+def eigen_psd(a: Tensor) -> "Eigen":
+    """Return the positive eigenvalues of `a`, given by its lower triangle, and their vectors.
 
     A matrix of low rank r is factored first: the work is then m·r² instead of m³.
     """
-    factor = low_rank_factor(a)
+    factor: Tensor | None = low_rank_factor(a)
     if 2 * factor.shape[1] > len(a):
+        factor = None
         values, vectors = torch.linalg.eigh(symmetric(a))
     else:
-        values, vectors = torch.linalg.eigh(factor.mT @ factor)
-        vectors = factor @ (vectors / values.clamp_min(torch.finfo(a.dtype).tiny).sqrt())
+        inner = a.new_zeros(factor.shape[1], factor.shape[1])
+        add_gram_(inner, factor)
+        values, vectors = torch.linalg.eigh(inner)  # reads the lower triangle
+        vectors = vectors / values.clamp_min(torch.finfo(a.dtype).tiny).sqrt()
     positive = values > len(a) * torch.finfo(a.dtype).eps * values.max().clamp_min(0) if len(values) else values > 0
-    return values[positive], vectors[:, positive]
+    return Eigen(values[positive], factor, vectors[:, positive])
+
+
+@dataclass(frozen=True)
+class Eigen:
+    """Positive eigenvalues and their orthonormal vectors U (m, r), kept as a product F V where that is cheaper."""
+
+    values: Tensor  # (r,), ascending
+    factor: Tensor | None  # F (m, k); None stands for the identity
+    mixtures: Tensor  # V (k, r)
+
+    def coordinates(self, rows: Tensor) -> Tensor:
+        """Return rows U (n, r) for rows (n, m)."""
+        return (rows if self.factor is None else rows @ self.factor) @ self.mixtures
+
+
+def _columns(a: Tensor, index: Tensor) -> Tensor:
+    """Return columns (m, k) of a symmetric matrix given by its lower triangle."""
+    below = torch.arange(len(a), device=a.device)[:, None] >= index
+    return torch.where(below, a[:, index], a[index].mT)
