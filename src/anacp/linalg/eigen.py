@@ -50,17 +50,17 @@ def eigen_psd(a: Tensor) -> "Eigen":
 
     A matrix of low rank r is factored first: the work is then m·r² instead of m³.
     """
-    factor: Tensor | None = low_rank_factor(a)
-    if 2 * factor.shape[1] > len(a):
-        factor = None
-        values, vectors = torch.linalg.eigh(symmetric(a))
-    else:
+    factor = low_rank_factor(a)
+    low = 2 * factor.shape[1] <= len(a)
+    if low:
         inner = a.new_zeros(factor.shape[1], factor.shape[1])
         add_gram_(inner, factor)
         values, vectors = torch.linalg.eigh(inner)  # reads the lower triangle
         vectors = vectors / values.clamp_min(torch.finfo(a.dtype).tiny).sqrt()
+    else:
+        values, vectors = torch.linalg.eigh(symmetric(a))
     positive = values > len(a) * torch.finfo(a.dtype).eps * values.max().clamp_min(0) if len(values) else values > 0
-    return Eigen(values[positive], factor, vectors[:, positive])
+    return Eigen(values[positive], factor if low else None, vectors[:, positive])
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,9 @@ def symmetric(lower: Tensor) -> Tensor:
 
 def pack_triangle(matrix: Tensor) -> Tensor:
     """Return the lower triangles of (…, m, m) row after row as vectors of m(m+1)/2 numbers."""
+    if matrix.is_meta:  # sizes only
+        size = matrix.shape[-1]
+        return matrix.new_empty(*matrix.shape[:-2], size * (size + 1) // 2)
     return torch.cat([matrix[..., i, : i + 1] for i in range(matrix.shape[-1])], dim=-1)
 
 
