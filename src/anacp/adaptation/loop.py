@@ -18,7 +18,7 @@ from anacp.randomness import generator
 
 __all__ = ["Progress", "optimise"]
 
-Batches = Callable[[list[list[int]]], Iterable[tuple[list[int], dict[str, Any]]]]
+Batches = Callable[[list[list[int]]], Iterable[list[tuple[list[int], dict[str, Any]]]]]  # each batch in pieces
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,9 @@ def optimise(
 ) -> Generator[Progress, None, None]:
     """Train head and parts, and yield after every step; a checkpoint is written after every epoch.
 
-    The network stays in eval mode throughout: dropout and batch statistics are as frozen as its weights. The order of
-    the rows is a function of (seed, epoch), so that resuming needs no random state.
+    The network stays in eval mode throughout: dropout and batch statistics are as frozen as its weights. So a batch may
+    come in pieces, whose gradients add up to the batch's. The order of the rows is a function of (seed, epoch), so that
+    resuming needs no random state.
     """
     started = perf_counter()
     trained = {"head.weight": head.weight, "head.bias": head.bias, **parts}
@@ -55,22 +56,22 @@ def optimise(
     done = checkpoint.load_(trained, optimizer) if checkpoint else 0
     network.eval()
     for epoch in range(done, recipe.epochs):
-        cosine = (1 + math.cos(math.pi * epoch / recipe.epochs)) / 2
         for group in optimizer.param_groups:
-            group["lr"] = group["initial_lr"] * (recipe.final_rate + (1 - recipe.final_rate) * cosine)
+            group["lr"] = group["initial_lr"] * recipe.share(epoch)
         order = torch.randperm(len(codes), generator=generator(seed, f"adaptation epoch {epoch}")).tolist()
         groups = [order[start : start + recipe.batch_size] for start in range(0, len(order), recipe.batch_size)]
         loss_sum, correct, seen = 0.0, 0, 0
-        for step, (rows, arrays) in enumerate(batches(groups)):
-            inputs = (torch.from_numpy(array).to(head.weight.device) for array in arrays.values())
-            targets = codes[rows].to(head.weight.device)
-            scores = head(network(*inputs))
-            loss = F.cross_entropy(scores, targets)
+        for step, pieces in enumerate(batches(groups)):
             optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
+            for rows, arrays in pieces:
+                inputs = (torch.from_numpy(array).to(head.weight.device) for array in arrays.values())
+                targets = codes[rows].to(head.weight.device)
+                scores = head(network(*inputs))
+                loss = F.cross_entropy(scores, targets, reduction="sum")
+                (loss / len(groups[step])).backward()  # type: ignore[no-untyped-call]
+                loss_sum, seen = loss_sum + loss.item(), seen + len(rows)
+                correct += int((scores.argmax(1) == targets).sum())
             optimizer.step()
-            loss_sum, seen = loss_sum + loss.item() * len(rows), seen + len(rows)
-            correct += int((scores.argmax(1) == targets).sum())
             if not math.isfinite(loss_sum):
                 raise NumericalError(
                     f"Expected a finite loss, got {loss_sum} in epoch {epoch + 1} with recipe {recipe.name!r}. "

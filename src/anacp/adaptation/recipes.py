@@ -1,6 +1,7 @@
 """How a backbone is trained for a short while: one frozen record a recipe."""
 
 import difflib
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -37,6 +38,11 @@ class Recipe:
         for field in ("head_rate", "parts_rate", "momentum", "weight_decay", "final_rate"):
             if not 0 <= getattr(self, field) < float("inf"):
                 raise ParameterError(f"Expected {field} of at least 0, got {getattr(self, field)!r}.")
+
+    def share(self, epoch: int) -> float:
+        """Return the share of the learning rates in an epoch, counted from 0."""
+        cosine = (1 + math.cos(math.pi * epoch / self.epochs)) / 2
+        return self.final_rate + (1 - self.final_rate) * cosine
 
 
 _ALL = (

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Trained", "train"]
 
+PIECE = 32
+Piece = tuple[list[int], dict[str, Any]]
+
 
 @dataclass(frozen=True, eq=False)
 class Trained:
@@ -92,14 +95,9 @@ def train(
     run = {"recipe": asdict(recipe), "seed": seed, "base": backbone.fingerprint, "data": data}
     name = hashlib.blake2b(json.dumps(run, sort_keys=True).encode(), digest_size=16).hexdigest()
     checkpoint = Checkpoint(Path(checkpoints), name) if checkpoints is not None else None
-    reader = backbone.reader
 
-    def batches(groups: list[list[int]]) -> Iterable[tuple[list[int], dict[str, Any]]]:
-        return read_ahead(
-            lambda rows: (rows, reader.read([items[row] for row in rows], "refuse").arrays),
-            groups,
-            workers=reader.workers,
-        )
+    def batches(groups: list[list[int]]) -> Iterable[list[Piece]]:
+        return read_ahead(lambda rows: _pieces(backbone, items, rows), groups, workers=backbone.reader.workers)
 
     yield from optimise(
         pooled,
@@ -114,6 +112,13 @@ def train(
     adaptation = Adaptation(recipe, seed, backbone.fingerprint, data, parts.tensors())
     weight, bias = (parameter.detach().cpu().numpy() for parameter in (head.weight, head.bias))
     return Trained(adaptation, weight, bias, classes)
+
+
+def _pieces(backbone: Backbone, items: Sequence[Any], rows: list[int]) -> list[Piece]:
+    """Read a batch as pieces of bounded size: texts of like length need little padding, images little memory."""
+    ordered = [rows[place] for place in backbone.reader.order([items[row] for row in rows])]
+    pieces = (ordered[start : start + PIECE] for start in range(0, len(ordered), PIECE))
+    return [(piece, backbone.reader.read([items[row] for row in piece], "refuse").arrays) for piece in pieces]
 
 
 def _classes(items: Sequence[Any], labels: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
