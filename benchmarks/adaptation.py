@@ -103,7 +103,13 @@ def measure(data: Dataset, frozen: Backbone, chosen: Recipe, seeds: list[int], o
     texts = [*data.train.items, *data.test.items]
     shared = Stage(output / "frozen.json")
     x_frozen = shared.timed("features", lambda: features_of(frozen, texts, store=store).x)
-    stages, runs = [], []
+    # What needs no adaptation comes first, so that a second process may adapt meanwhile.
+    runs = [
+        one(make(seed), x_frozen, data, seed, f"{name} without", output)
+        for seed in seeds
+        for name, make in METHODS.items()
+    ]
+    stages = []
     for seed in seeds:
         stage = Stage(output / f"{chosen.name}-seed{seed}.json")
         path = output / "adaptations" / f"{chosen.name}-seed{seed}.safetensors"
@@ -111,9 +117,8 @@ def measure(data: Dataset, frozen: Backbone, chosen: Recipe, seeds: list[int], o
         x_adapted = stage.timed("features", lambda: features_of(adapted, texts, store=store).x)  # noqa: B023
         stages.append(stage.seconds)
         for name, make in METHODS.items():
-            with_both = np.hstack([x_frozen, x_adapted]) if name == "APER" else x_adapted
-            for kind, x in (("without", x_frozen), (chosen.name, with_both)):
-                runs.append(one(make(seed), x, data, seed, f"{name} {kind}", output))
+            x = np.hstack([x_frozen, x_adapted]) if name == "APER" else x_adapted
+            runs.append(one(make(seed), x, data, seed, f"{name} {chosen.name}", output))
     return table(runs, stages, shared.seconds["features"], chosen, data)
 
 
