@@ -3,9 +3,11 @@
     python benchmarks/adaptation.py DATA.json [--seeds 0 1 2] [--recipe minilm] [--output benchmarks/results/adaptation]
     python benchmarks/adaptation.py DATA.json --choose HEAD/PARTS [HEAD/PARTS ...]
 
-Prints the Markdown table and writes it to OUTPUT/table.md. Features, adaptations and finished runs are kept in OUTPUT
-and not made again. With --choose, learning rates are compared on the validation split instead; the test split is not
-looked at: AnaCP (D = 2000) learns 30 training sentences a class and is scored on the validation sentences.
+Prints the Markdown table and writes it to OUTPUT/table.md. Seconds are the processor's, so that other work on the
+machine does not count; set OMP_NUM_THREADS=1 to read them as waiting time on one idle core. Features, adaptations and
+finished runs are kept in OUTPUT and not made again. With --choose, learning rates are compared on the validation split
+instead and the test split is not looked at: AnaCP (D = 2000) learns 30 training sentences a class and is scored on the
+validation sentences.
 """
 
 import argparse
@@ -13,7 +15,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 
@@ -36,17 +38,17 @@ METHODS: dict[str, Callable[[int], Learner]] = {
 
 
 class Stage:
-    """Seconds of each stage, kept beside what it made: a stage that is found on disk keeps its first time."""
+    """Seconds of each stage, kept on disk beside what it made: a stage that is found there keeps its first time."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.seconds: dict[str, float] = json.loads(path.read_text()) if path.is_file() else {}
 
     def timed(self, name: str, work: Callable[[], np.ndarray | Adaptation]):
-        started = perf_counter()
+        started = process_time()
         result = work()
         if name not in self.seconds:
-            self.seconds[name] = perf_counter() - started
+            self.seconds[name] = process_time() - started
             with replacing(self.path) as temporary:
                 temporary.write_text(json.dumps(self.seconds, indent=1))
             print(f"{name}: {self.seconds[name]:.0f} s", flush=True)
@@ -113,7 +115,9 @@ def measure(data: Dataset, frozen: Backbone, chosen: Recipe, seeds: list[int], o
     for seed in seeds:
         stage = Stage(output / f"{chosen.name}-seed{seed}.json")
         path = output / "adaptations" / f"{chosen.name}-seed{seed}.safetensors"
-        adapted = stage.timed("adapt", lambda: adaptation_of(frozen, data, chosen, seed, path)).apply(frozen)  # noqa: B023
+        if not path.is_file():
+            stage.timed("adapt", lambda: adaptation_of(frozen, data, chosen, seed, path))  # noqa: B023
+        adapted = Adaptation.load(path).apply(frozen)
         x_adapted = stage.timed("features", lambda: features_of(adapted, texts, store=store).x)  # noqa: B023
         stages.append(stage.seconds)
         for name, make in METHODS.items():
@@ -122,23 +126,31 @@ def measure(data: Dataset, frozen: Backbone, chosen: Recipe, seeds: list[int], o
     return table(runs, stages, shared.seconds["features"], chosen, data)
 
 
-def one(learner: Learner, x: np.ndarray, data: Dataset, seed: int, title: str, output: Path) -> Run:
+def one(learner: Learner, x: np.ndarray, data: Dataset, seed: int, title: str, output: Path) -> tuple[Run, float]:
     path = output / "runs" / f"{title.replace(' ', '-')}-seed{seed}.json"
     if path.is_file():
-        steps = [Step(**step | {"accuracies": tuple(step["accuracies"])}) for step in json.loads(path.read_text())]
+        kept = json.loads(path.read_text())
+        steps = [Step(**step | {"accuracies": tuple(step["accuracies"])}) for step in kept["steps"]]
     else:
         n = len(data.train)
         train, test = Examples(x[:n], data.train.labels), Examples(x[n:], data.test.labels)
         features = Dataset(data.name, "features", train, test, data.card)
+        started = process_time()
         steps = list(run(learner, features, ClassIncremental(data.train.labels, seed=seed)))
+        kept = {"seconds": process_time() - started, "steps": [asdict(step) for step in steps]}
         with replacing(path) as temporary:
-            temporary.write_text(json.dumps([asdict(step) for step in steps], indent=1))
+            temporary.write_text(json.dumps(kept, indent=1))
     print(f"{title}, seed {seed}: A_last {steps[-1].accuracy:.2f}", flush=True)
-    return Run(title, seed, tuple(steps))
+    return Run(title, seed, tuple(steps)), kept["seconds"]
 
 
-def table(runs: list[Run], stages: list[dict[str, float]], frozen_seconds: float, chosen: Recipe, data: Dataset) -> str:
-    adapting, features = (float(np.mean([stage[name] for stage in stages])) for name in ("adapt", "features"))
+def table(
+    timed: list[tuple[Run, float]], stages: list[dict[str, float]], frozen_seconds: float, chosen: Recipe, data: Dataset
+) -> str:
+    runs = [run for run, _ in timed]
+    adapting, features = (
+        float(np.mean([stage[name] for stage in stages if name in stage])) for name in ("adapt", "features")
+    )
     n_texts = len(data.train) + len(data.test)
     lines = [
         "| method | adaptation | A_last | A_avg | adapt | features | learn, solve, predict |",
@@ -149,10 +161,11 @@ def table(runs: list[Run], stages: list[dict[str, float]], frozen_seconds: float
         for kind in ("without", chosen.name):
             row = by_title[f"{name} {kind}"]
             both = frozen_seconds + features if name == "APER" and kind != "without" else features
+            learning = np.mean([seconds for run, seconds in timed if run.method == row.method])
             seconds = ("–", f"{frozen_seconds:.0f} s") if kind == "without" else (f"{adapting:.0f} s", f"{both:.0f} s")
             lines.append(
                 f"| {name} | {kind} | {row.a_last:.2f} ± {row.a_last_std:.2f} | {row.a_avg:.2f} ± {row.a_avg_std:.2f} "
-                f"| {seconds[0]} | {seconds[1]} | {row.update_seconds + row.predict_seconds:.0f} s |"
+                f"| {seconds[0]} | {seconds[1]} | {learning:.0f} s |"
             )
     seeds = sorted({one.seed for one in runs})
     lines.append(

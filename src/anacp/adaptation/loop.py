@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F  # noqa: N812
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.optim import SGD, Adam, AdamW, Optimizer
 
@@ -16,9 +17,9 @@ from anacp.adaptation.recipes import Recipe
 from anacp.errors import NumericalError
 from anacp.randomness import generator
 
-__all__ = ["Progress", "optimise"]
+__all__ = ["Piece", "Progress", "optimise"]
 
-Batches = Callable[[list[list[int]]], Iterable[list[tuple[list[int], dict[str, Any]]]]]  # each batch in pieces
+Piece = tuple[list[int], dict[str, NDArray[Any]]]  # rows and what the network takes of them
 
 
 @dataclass(frozen=True)
@@ -38,13 +39,15 @@ def optimise(
     network: nn.Module,
     head: nn.Linear,
     parts: Mapping[str, Tensor],
-    batches: Batches,
+    batches: Callable[[list[list[int]]], Iterable[list[Piece]]],
     codes: Tensor,
     recipe: Recipe,
     seed: int,
     checkpoint: Checkpoint | None = None,
 ) -> Generator[Progress, None, None]:
     """Train head and parts, and yield after every step; a checkpoint is written after every epoch.
+
+    `batches` reads rows, batch by batch, each batch in one or more pieces.
 
     The network stays in eval mode throughout: dropout and batch statistics are as frozen as its weights. So a batch may
     come in pieces, whose gradients add up to the batch's. The order of the rows is a function of (seed, epoch), so that

@@ -34,9 +34,9 @@ class Parts:
         else:
             parameters, merged = insert_lora(network, recipe.rank)
         for name, parameter in parameters.items():
-            value = uniform(seed, f"adaptation {name}", *parameter.shape) if name.endswith("down") else torch.zeros(1)
+            down = uniform(parameter, parameter.shape[1], seed, f"adaptation {name}")
             with torch.no_grad():
-                parameter.copy_(value)
+                parameter.copy_(down if name.endswith("down") else torch.zeros_like(down))
             parameter.requires_grad_(True)
 
         def finished() -> nn.Module:
@@ -63,7 +63,7 @@ class Parts:
                 parameter.copy_(tensors[name])
 
 
-def uniform(seed: int, role: str, *shape: int) -> Tensor:
-    """Draw weights as torch's linear layers do, from ±1/√(inputs), by name."""
-    bound = shape[-1] ** -0.5
-    return torch.empty(shape).uniform_(-bound, bound, generator=generator(seed, role))
+def uniform(like: Tensor, n_inputs: int, seed: int, role: str) -> Tensor:
+    """Draw weights as torch's linear layers do, between ±1/√inputs, by name and on the CPU."""
+    bound = n_inputs**-0.5
+    return torch.empty(like.shape).uniform_(-bound, bound, generator=generator(seed, role))

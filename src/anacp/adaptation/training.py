@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from anacp.adaptation.adaptation import Adaptation
 from anacp.adaptation.adapters import empty_linear
 from anacp.adaptation.checkpoint import Checkpoint
-from anacp.adaptation.loop import Progress, optimise
+from anacp.adaptation.loop import Piece, Progress, optimise
 from anacp.adaptation.parts import Parts, uniform
 from anacp.adaptation.recipes import Recipe
 from anacp.adaptation.recipes import recipe as find_recipe
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 __all__ = ["Trained", "train"]
 
 PIECE = 32
-Piece = tuple[list[int], dict[str, Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +88,8 @@ def train(
     parts = Parts.inside(network, recipe, seed)
     head = empty_linear(backbone.n_features, len(classes), bias=True)
     with torch.no_grad():
-        head.weight.copy_(uniform(seed, "adaptation head", *head.weight.shape))
-        head.bias.copy_(uniform(seed, "adaptation head bias", len(classes), backbone.n_features)[:, 0])
+        head.weight.copy_(uniform(head.weight, backbone.n_features, seed, "adaptation head"))
+        head.bias.copy_(uniform(head.bias, backbone.n_features, seed, "adaptation head bias"))
     pooled = PooledNetwork(network, backbone.preset.pooling).to(backbone.device)
     run = {"recipe": asdict(recipe), "seed": seed, "base": backbone.fingerprint, "data": data}
     name = hashlib.blake2b(json.dumps(run, sort_keys=True).encode(), digest_size=16).hexdigest()
