@@ -5,9 +5,10 @@
 
 Prints the Markdown table and writes it to OUTPUT/table.md. Seconds are the processor's, so that other work on the
 machine does not count; set OMP_NUM_THREADS=1 to read them as waiting time on one idle core. Features, adaptations and
-finished runs are kept in OUTPUT and not made again. With --choose, learning rates are compared on the validation split
-instead and the test split is not looked at: AnaCP (D = 2000) learns 30 training sentences a class and is scored on the
-validation sentences.
+finished runs are kept in OUTPUT and not made again; of a stage that was interrupted, only the rest is timed.
+
+With --choose, learning rates are compared on the validation split instead and the test split is not looked at: AnaCP
+(D = 2000) learns 30 training sentences a class and is scored on the validation sentences.
 """
 
 import argparse
@@ -69,7 +70,9 @@ def adaptation_of(frozen: Backbone, data: Dataset, chosen: Recipe, seed: int, pa
                 flush=True,
             )
 
-    adaptation = adapt(frozen, first.items, first.labels, recipe=chosen, seed=seed, progress=report)
+    adaptation = adapt(
+        frozen, first.items, first.labels, recipe=chosen, seed=seed, checkpoints=path.parent, progress=report
+    )
     adaptation.save(path)
     return adaptation
 
