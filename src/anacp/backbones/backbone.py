@@ -6,7 +6,7 @@ import copy
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -83,6 +83,11 @@ class Backbone:
         return self.preset.modality
 
     @property
+    def reader(self) -> Reader:
+        """What turns inputs into the arrays that `module()` takes."""
+        return self._reader
+
+    @property
     def engine(self) -> str:
         """What runs the network: "onnx" or "torch". The network is exported on first use."""
         return self._running().name
@@ -139,7 +144,7 @@ class Backbone:
         """Return a copy of the torch network, yours to adapt; the backbone itself stays frozen."""
         return copy.deepcopy(self._pooled.network)
 
-    def with_module(self, module: nn.Module, adaptation: str) -> Backbone:
+    def with_module(self, module: nn.Module, adaptation: str, *, n_features: int | None = None) -> Backbone:
         """Return this backbone running an adapted network.
 
         Parameters
@@ -148,11 +153,13 @@ class Backbone:
             The network from `module()` after adaptation. It is put into eval mode and must not change any more.
         adaptation : str
             What was done to it, as a fingerprint: part of the new backbone's fingerprint.
+        n_features : int, optional
+            How many numbers a row has now, if not as many as before.
         """
         if not adaptation:
             raise ParameterError("Expected a fingerprint of the adaptation, got an empty text. Describe what was done.")
         return Backbone(
-            self.preset,
+            replace(self.preset, n_features=n_features or self.n_features),
             module,
             self._reader,
             engine=self._engine_name,

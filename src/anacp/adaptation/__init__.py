@@ -1,0 +1,23 @@
+"""First-session adaptation, adapters and LoRA: the one optimiser loop, before anything closed-form begins."""
+
+from anacp.adaptation.adaptation import Adaptation
+from anacp.adaptation.concatenated import concatenated
+from anacp.adaptation.fine_tuning import FineTuned, fine_tune
+from anacp.adaptation.first_session import adapt
+from anacp.adaptation.loop import Progress
+from anacp.adaptation.recipes import RECIPES, Recipe, recipe
+from anacp.adaptation.training import Trained, train
+
+__all__ = [
+    "RECIPES",
+    "Adaptation",
+    "FineTuned",
+    "Progress",
+    "Recipe",
+    "Trained",
+    "adapt",
+    "concatenated",
+    "fine_tune",
+    "recipe",
+    "train",
+]
