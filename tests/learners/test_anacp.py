@@ -122,7 +122,7 @@ def test_row_1_is_ncm() -> None:
         ({"n_projected": 0}, "n_projected to be a positive integer, got 0"),
         ({"n_heads": -1}, "n_heads to be an integer ≥ 0, got -1"),
         ({"n_replay": 1.5}, "n_replay to be a positive integer, got 1.5"),
-        ({"ridge": 0.0}, "ridge to be a positive number, got 0.0"),
+        ({"ridge": 0.0}, "ridge to be a positive number, 'gcv', 'squared error' or 'accuracy', got 0.0"),
         ({"repulsion": -1.0}, "repulsion to be a number ≥ 0"),
         ({"targets": "papr"}, "targets to be one of 'paper', 'reference', 'means', got 'papr'"),
         ({"normalize": "both"}, "normalize to be one of"),

@@ -86,7 +86,7 @@ def test_near_miss_names_are_answered() -> None:
     assert learner("anacp") is anacp.AnaCP
     with pytest.raises(UnknownNameError, match="Did you mean 'AnaCP'"):
         learner("AnaPC")
-    with pytest.raises(UnknownNameError, match="Known: AnaCP, NCM"):
+    with pytest.raises(UnknownNameError, match="Known: AnaCP, ELM"):
         learner("gradient descent")
 
 
