@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -30,6 +31,12 @@ from anacp.methods.origin import Origin
 from anacp.methods.records import Forgotten, Learned
 
 __all__ = ["Classifier"]
+
+
+@lru_cache(maxsize=4)
+def _loaded(name: str, engine: EngineName, device: str) -> Backbone:
+    """Return a backbone; it is frozen, so that the classifiers of a process share one."""
+    return load_backbone(name, engine=engine, device=device)
 
 
 class Classifier:
@@ -94,7 +101,7 @@ class Classifier:
     def backbone(self) -> Backbone:
         """What makes the features; loaded, and compared with the one that was learned with, on first use."""
         if isinstance(self._backbone, str):
-            loaded = load_backbone(self._backbone, engine=self._engine, device=self._device)
+            loaded = _loaded(self._backbone, self._engine, self._device)
             if self._origin is not None:
                 self._origin.check(Origin.of(loaded))
             self._backbone, self._origin = loaded, Origin.of(loaded)
