@@ -163,7 +163,7 @@ def test_texts(tmp_path) -> None:
 @needs_lite0
 def test_a_killed_run_leaves_the_old_model_and_is_continued(photos: Path, model: Path) -> None:
     before = model.read_bytes()
-    many = folder(model.parent / "many", ["green", "yellow"], range(150))
+    many = folder(model.parent / "many", ["green", "yellow"], range(60))
     code = "import anacp.methods.encoding as e; e.ITEMS_PER_SHARD = 16; from anacp.cli.app import main; main()"
     command = [sys.executable, "-c", code, "learn", str(many), "--model", str(model)]
     process = subprocess.Popen(command, env=os.environ, stdout=subprocess.DEVNULL)
@@ -178,5 +178,5 @@ def test_a_killed_run_leaves_the_old_model_and_is_continued(photos: Path, model:
     (entry,) = FeatureStore().entries()
     assert 0 < len(entry.card.shards) < entry.card.n_shards
     learned = facts("learn", many, "--model", model)
-    assert (learned["new_examples"], learned["known_examples"], learned["classes"]) == (300, 0, 4)
+    assert (learned["new_examples"], learned["known_examples"], learned["classes"]) == (120, 0, 4)
     assert FeatureStore().entries() == []

@@ -83,7 +83,7 @@ def test_texts_learned_and_forgotten() -> None:
     assert (forgotten.n_forgotten, forgotten.lost_classes) == (4, ["money"])
     shown = ["what a sunny day", "hello you"]
     np.testing.assert_allclose(classifier.predict_proba(shown), never.predict_proba(shown), atol=1e-6)
-    with pytest.raises(InputError, match="Expected texts, got Path"):
+    with pytest.raises(InputError, match=r"Expected texts, got \w*Path"):
         classifier.learn([Path("a.png")], ["money"])
 
 
