@@ -57,7 +57,7 @@ def test_learning_again_only_adds(photos: Path, model: Path) -> None:
     assert model.read_bytes() == before
     folder(model.parent / "all", ["blue", "green", "red"], range(6))
     printed = run("learn", model.parent / "all", "--model", model)
-    assert printed.splitlines()[:2] == ["10 examples known already, 8 new", "1 new classes: green"]
+    assert printed.splitlines()[:2] == ["10 examples known already, 8 new", "new classes (1): green"]
     assert "18 examples of 3 classes" in printed.splitlines()[-1]
     assert FeatureStore().entries() == []  # kept against being stopped only
 

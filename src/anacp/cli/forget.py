@@ -48,7 +48,7 @@ def forget(
     console.print(f"{result.n_forgotten:,} examples forgotten{unknown}", highlight=False)
     if result.lost_classes:
         console.print(
-            f"{len(result.lost_classes):,} classes gone: {join(result.lost_classes)}",
+            f"classes gone ({len(result.lost_classes):,}): {join(result.lost_classes)}",
             highlight=False,
             soft_wrap=True,
             markup=False,

@@ -101,7 +101,7 @@ def _lines(model: Path, facts: dict[str, Any], result: Learned) -> list[str]:
     lines = [f"skipped {item}: {reason}" for item, reason in result.skipped]
     lines.append(for_now + (f", {len(result.skipped):,} skipped" if result.skipped else ""))
     if result.new_classes:
-        lines.append(f"{len(result.new_classes):,} new classes: {join(result.new_classes)}")
+        lines.append(f"new classes ({len(result.new_classes):,}): {join(result.new_classes)}")
     if result.n_new:
         lines.append(f"features {facts['feature_seconds']:.1f} s, learning and saving {facts['learn_seconds']:.1f} s")
     size = format_bytes(facts["bytes"])
