@@ -22,8 +22,8 @@ if TYPE_CHECKING:
         LoRanPAC,
         RanPAC,
         Ridge,
-        load,
     )
+    from anacp.methods import Classifier, load
     from anacp.samples import load_sample
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "NCM",
     "SLDA",
     "AnaCP",
+    "Classifier",
     "FeCAM",
     "LinearProbe",
     "LoRanPAC",
@@ -49,7 +50,8 @@ def __getattr__(name: str) -> Any:
     if name == "errors":
         return import_module("anacp.errors")
     if name in __all__:
-        return getattr(import_module("anacp.samples" if name == "load_sample" else "anacp.learners"), name)
+        room = {"load_sample": "samples", "Classifier": "methods", "load": "methods"}.get(name, "learners")
+        return getattr(import_module(f"anacp.{room}"), name)
     raise AttributeError(f"module 'anacp' has no attribute {name!r}")
 
 

@@ -74,7 +74,7 @@ class DataFileError(AnacpError, ValueError):
 
 
 class MissingDataError(AnacpError, FileNotFoundError):
-    """A data set that is not on disk; the message says what to download and where it goes."""
+    """Data or a model that is not on disk; the message says what was looked for, and where."""
 
 
 class MissingExtraError(AnacpError, ImportError):

@@ -1,7 +1,7 @@
 """Images or texts → features, by a frozen pretrained network."""
 
 from anacp.backbones.backbone import Backbone, Batch
-from anacp.backbones.images import check_header, open_image
+from anacp.backbones.images import OnDemand, check_header, open_image
 from anacp.backbones.loading import backbone
 from anacp.backbones.preprocessing import ImagePreprocessing, OwnImageProcessor, TextPreprocessing
 from anacp.backbones.presets import PRESETS, Preset, preset
@@ -11,6 +11,7 @@ __all__ = [
     "Backbone",
     "Batch",
     "ImagePreprocessing",
+    "OnDemand",
     "OwnImageProcessor",
     "Preset",
     "TextPreprocessing",

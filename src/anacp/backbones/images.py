@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -12,10 +13,34 @@ from anacp.errors import ImageError, UnavailableError
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = ["check_header", "open_image"]
+__all__ = ["Encoded", "OnDemand", "check_header", "open_image"]
 
 
-def open_image(source: str | Path | Image) -> Image:
+@runtime_checkable
+class OnDemand(Protocol):
+    """An image that is opened when it is looked at, such as those of `anacp.datasets`."""
+
+    name: str
+
+    def open(self) -> Image:
+        """Return the picture."""
+
+    def digest(self) -> str:
+        """Return a hash of the content in hexadecimal."""
+
+
+@runtime_checkable
+class Encoded(OnDemand, Protocol):
+    """One that is stored as an encoded file somewhere."""
+
+    def read(self) -> bytes:
+        """Return the encoded file."""
+
+
+ImageSource = str | Path | Any  # or a Pillow image, or one on demand; Pillow is not imported to say so
+
+
+def open_image(source: ImageSource) -> Image:
     """Return an image as upright 8-bit RGB, whatever its size, mode or rotation tag; transparency becomes white.
 
     Raises
@@ -32,7 +57,7 @@ def open_image(source: str | Path | Image) -> Image:
         raise _bad(source, problem) from problem
 
 
-def check_header(source: str | Path | Image) -> None:
+def check_header(source: ImageSource) -> None:
     """Raise ImageError if the file is missing, no image, or too large. Pixels are not decoded: microseconds a file."""
     try:
         _opened(source).close()
@@ -42,21 +67,27 @@ def check_header(source: str | Path | Image) -> None:
         raise _bad(source, problem) from problem
 
 
-def _opened(source: str | Path | Image) -> Image:
+def _opened(source: ImageSource) -> Image:
     try:
         from PIL import Image
     except ImportError as problem:
         raise UnavailableError('Reading images needs Pillow: pip install "anacp[images]"') from problem
     if isinstance(source, Image.Image):
         return source.copy()  # the caller's image stays open and unchanged
-    if not isinstance(source, str | Path):
+    image: Image.Image
+    if isinstance(source, str | Path):
+        image = Image.open(source)
+    elif isinstance(source, Encoded):
+        image = Image.open(io.BytesIO(source.read()))
+    elif isinstance(source, OnDemand):
+        image = source.open()
+    else:
         raise ImageError(f"Expected a path or a Pillow image, got {type(source).__name__}. Give one of the two.")
-    image = Image.open(source)
     limit = Image.MAX_IMAGE_PIXELS
     if limit is not None and image.width * image.height > limit:
         image.close()
         raise ImageError(
-            f"Expected at most {limit:,} pixels, got {image.width} x {image.height}: {source}. It may be a "
+            f"Expected at most {limit:,} pixels, got {image.width} x {image.height}: {_name(source)}. It may be a "
             "decompression bomb; scale it down, or raise PIL.Image.MAX_IMAGE_PIXELS if you trust it."
         )
     return image
@@ -90,8 +121,8 @@ def _eight_bits(pixels: np.ndarray) -> np.ndarray:
     return np.asarray(scaled.clip(0, 255).round(), np.uint8)
 
 
-def _bad(source: str | Path | Image, problem: Exception) -> ImageError:
-    name = f"a Pillow image of mode {source.mode}" if hasattr(source, "mode") else str(source)
+def _bad(source: ImageSource, problem: Exception) -> ImageError:
+    name = _name(source)
     if isinstance(problem, FileNotFoundError):
         return ImageError(f"Expected an image file, got a path that does not exist: {name}. Check the path.")
     kind = "truncated" if "truncated" in str(problem).lower() else "unreadable"
@@ -99,3 +130,9 @@ def _bad(source: str | Path | Image, problem: Exception) -> ImageError:
         f"Expected an image, got a file that is {kind} or of another kind: {name} ({problem}). "
         "Remove or replace it, or have bad files skipped."
     )
+
+
+def _name(source: ImageSource) -> str:
+    if isinstance(source, OnDemand):
+        return source.name
+    return f"a Pillow image of mode {source.mode}" if hasattr(source, "mode") else str(source)

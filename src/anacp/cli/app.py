@@ -8,7 +8,13 @@ import typer
 from anacp.cli.compare import compare
 from anacp.cli.datasets import datasets
 from anacp.cli.demo import demo
+from anacp.cli.evaluate import evaluate
 from anacp.cli.features import features
+from anacp.cli.forget import forget
+from anacp.cli.info import info
+from anacp.cli.learn import learn
+from anacp.cli.merge import merge
+from anacp.cli.predict import predict
 from anacp.errors import AnacpError
 from anacp.version import __version__
 
@@ -38,6 +44,12 @@ def _root(
     """Keep learning new classes, in seconds, without forgetting."""
 
 
+app.command()(learn)
+app.command()(predict)
+app.command()(evaluate)
+app.command()(forget)
+app.command()(merge)
+app.command()(info)
 app.command()(demo)
 app.command()(compare)
 app.add_typer(datasets, name="datasets")
@@ -48,6 +60,6 @@ def main() -> None:
     """Run the command line; an error of ours is one line, not a traceback."""
     try:
         app()
-    except AnacpError as problem:
+    except (AnacpError, OSError) as problem:  # a full disk or a folder that may not be written is no bug of ours
         typer.echo(f"anacp: {problem}", err=True)
         sys.exit(2)

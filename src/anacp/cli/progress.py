@@ -1,9 +1,16 @@
 """How long work shows itself on a terminal; elsewhere it stays silent."""
 
+import contextlib
+from collections.abc import Callable, Iterator
+
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-__all__ = ["progress_bars"]
+from anacp.features import Progress as Extraction
+
+__all__ = ["extraction_bar", "progress_bars"]
+
+STAGES = {"identify": "hashing", "check": "checking", "extract": "features"}
 
 
 def progress_bars(console: Console) -> Progress:
@@ -18,3 +25,16 @@ def progress_bars(console: Console) -> Progress:
         console=console,
         disable=not console.is_terminal,
     )
+
+
+@contextlib.contextmanager
+def extraction_bar(console: Console) -> Iterator[Callable[[Extraction], None]]:
+    """Lend a callback that shows how far an extraction is, one bar a stage."""
+    with progress_bars(console) as bars:
+        shown = {stage: bars.add_task(text, total=None, status="", visible=False) for stage, text in STAGES.items()}
+
+        def follow(step: Extraction) -> None:
+            status = f"{step.skipped} skipped" if step.skipped else ""
+            bars.update(shown[step.stage], completed=step.done, total=step.total, status=status, visible=True)
+
+        yield follow

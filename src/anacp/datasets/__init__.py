@@ -5,8 +5,9 @@ from anacp.datasets.card import Card
 from anacp.datasets.dataset import Dataset, Examples
 from anacp.datasets.duplicates import Duplicate, duplicates
 from anacp.datasets.features import read_npz, read_parquet, read_sample
-from anacp.datasets.folder import read_folder
+from anacp.datasets.folder import image_files, read_folder
 from anacp.datasets.images import ArrayImage, ImageFile, LazyImage
+from anacp.datasets.labelled import is_text_file, read_labelled
 from anacp.datasets.registry import SOURCES, open_dataset, source
 from anacp.datasets.source import Source, data_folder
 from anacp.datasets.tables import TableImage
@@ -29,8 +30,11 @@ __all__ = [
     "ZipImage",
     "data_folder",
     "duplicates",
+    "image_files",
+    "is_text_file",
     "open_dataset",
     "read_folder",
+    "read_labelled",
     "read_npz",
     "read_parquet",
     "read_sample",

@@ -12,7 +12,7 @@ from anacp.datasets.splits import split_per_class
 from anacp.datasets.trees import Tree, open_tree
 from anacp.errors import DataFileError, MissingDataError
 
-__all__ = ["read_folder"]
+__all__ = ["IMAGE_SUFFIXES", "VALIDATION", "class_folders", "image_files", "image_tree", "read_folder"]
 
 IMAGE_SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp")
 VALIDATION = ("validation", "val", "valid")
@@ -25,25 +25,37 @@ def read_folder(path: str | Path, *, test_share: float = 0.2, seed: int = 0) -> 
     class moves no other. Without test/ but with val/, the images there are the test set.
     """
     path = Path(path).expanduser()
-    if not path.is_dir() and not (path.is_file() and is_archive(path)):
-        raise MissingDataError(f"Expected a folder of class folders, or an archive of one, at {path}, got none.")
-    tree = open_tree(path)
-    names = [name for name in tree.names if name.lower().endswith(IMAGE_SUFFIXES)]
+    tree, names = image_tree(path)
     tops = {name.split("/")[0] for name in names}
     held = [top for top in VALIDATION if top in tops]
     if "train" in tops and ("test" in tops or held):
-        train = _examples(tree, names, "train")
-        test = _examples(tree, names, "test" if "test" in tops else held[0])
-        validation = _examples(tree, names, held[0]) if held and "test" in tops else nothing()
+        train = class_folders(tree, names, "train")
+        test = class_folders(tree, names, "test" if "test" in tops else held[0])
+        validation = class_folders(tree, names, held[0]) if held and "test" in tops else nothing()
         split = "as found: " + ", ".join(sorted(tops & {"train", "test", *VALIDATION}))
         return Dataset(path.name, "image", train, test, _card(path, split), validation)
-    everything = _examples(tree, names)
+    everything = class_folders(tree, names)
     rows, test_rows = split_per_class(everything.labels, test_share=test_share, role="folder/split", seed=seed)
     split = f"{test_share:g} of each class for testing, seed {seed}, role folder/split/CLASS"
     return Dataset(path.name, "image", everything.take(rows), everything.take(test_rows), _card(path, split))
 
 
-def _examples(tree: Tree, names: Sequence[str], top: str = "") -> Examples:
+def image_files(folder: Path) -> list[Path]:
+    """Return the images in a folder and below, sorted."""
+    tree, names = image_tree(folder)
+    return [tree.path / name for name in names]
+
+
+def image_tree(path: Path) -> tuple[Tree, list[str]]:
+    """Return the files of a folder or archive, and the names of the images among them."""
+    if not path.is_dir() and not (path.is_file() and is_archive(path)):
+        raise MissingDataError(f"Expected a folder of class folders, or an archive of one, at {path}, got none.")
+    tree = open_tree(path)
+    return tree, [name for name in tree.names if name.lower().endswith(IMAGE_SUFFIXES)]
+
+
+def class_folders(tree: Tree, names: Sequence[str], top: str = "") -> Examples:
+    """Return the images below CLASS, or below TOP/CLASS."""
     depth = 1 if top else 0
     inside = [name for name in names if name.count("/") > depth and (not top or name.startswith(f"{top}/"))]
     if not inside:

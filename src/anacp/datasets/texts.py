@@ -13,7 +13,7 @@ from anacp.datasets.dataset import Dataset, Examples
 from anacp.datasets.rows import divide
 from anacp.errors import DataFileError, MissingDataError
 
-__all__ = ["read_texts"]
+__all__ = ["labelled_rows", "read_texts"]
 
 
 def read_texts(path: str | Path, *, test_share: float = 0.2, seed: int = 0) -> Dataset:
@@ -23,6 +23,12 @@ def read_texts(path: str | Path, *, test_share: float = 0.2, seed: int = 0) -> D
     is for testing, drawn with (seed, class).
     """
     path = Path(path).expanduser()
+    examples, splits = labelled_rows(path)
+    return divide(path, examples, splits, modality="text", test_share=test_share, seed=seed)
+
+
+def labelled_rows(path: Path) -> tuple[Examples, list[str] | None]:
+    """Return all rows, and the split of each where the file has that column."""
     if not path.is_file():
         raise MissingDataError(f"Expected a CSV or JSON Lines file at {path}, got none.")
     rows = list(_checked(path, _csv(path) if path.suffix.lower() == ".csv" else _json_lines(path)))
@@ -32,8 +38,8 @@ def read_texts(path: str | Path, *, test_share: float = 0.2, seed: int = 0) -> D
     if not all(isinstance(label, int) and not isinstance(label, bool) for label in labels):
         labels = [str(label) for label in labels]
     examples = Examples([str(row["text"]) for row in rows], np.array(labels))
-    splits = [row["split"] for row in rows] if all("split" in row for row in rows) else None
-    return divide(path, examples, splits, modality="text", test_share=test_share, seed=seed)
+    splits = [str(row["split"]) for row in rows] if all("split" in row for row in rows) else None
+    return examples, splits
 
 
 def _csv(path: Path) -> Iterator[Mapping[str, Any]]:

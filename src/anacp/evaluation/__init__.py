@@ -1,6 +1,15 @@
-"""The accuracy matrix, and the metrics that are functions of it."""
+"""The accuracy matrix and the metrics that are functions of it, calibration, and confusion."""
 
 from anacp.evaluation.calibration import expected_calibration_error
+from anacp.evaluation.confusion import ClassResult, class_results, confusion_matrix
 from anacp.evaluation.matrix import average_incremental_accuracy, forgetting, last_accuracy
 
-__all__ = ["average_incremental_accuracy", "expected_calibration_error", "forgetting", "last_accuracy"]
+__all__ = [
+    "ClassResult",
+    "average_incremental_accuracy",
+    "class_results",
+    "confusion_matrix",
+    "expected_calibration_error",
+    "forgetting",
+    "last_accuracy",
+]

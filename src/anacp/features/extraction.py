@@ -113,10 +113,13 @@ def features_of(
     store: FeatureStore | None = None,
     on_error: OnError = "refuse",
     batch_size: int = 32,
+    items_per_shard: int = ITEMS_PER_SHARD,
     progress: Callable[[Progress], None] | None = None,
 ) -> Extracted:
     """Return the features of the items, from the store as far as it has them; see `extract`."""
-    steps = extract(backbone, items, store=store, on_error=on_error, batch_size=batch_size)
+    steps = extract(
+        backbone, items, store=store, on_error=on_error, batch_size=batch_size, items_per_shard=items_per_shard
+    )
     while True:
         try:
             step = next(steps)

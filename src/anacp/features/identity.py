@@ -9,8 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from anacp.backbones import OnDemand
 from anacp.backbones.presets import Modality
-from anacp.errors import InputError
+from anacp.errors import AnacpError, InputError
 
 __all__ = ["common_folder", "item_digests", "item_name"]
 
@@ -30,6 +31,8 @@ def item_name(item: Any, root: Path | None) -> str:
     """Return what an item is called in a card: its path below the common folder, or what kind of image it is."""
     if isinstance(item, str | Path):
         return Path(os.path.relpath(os.path.abspath(item), root)).as_posix() if root else str(item)
+    if isinstance(item, OnDemand):
+        return item.name
     return f"image {item.mode} {item.width}x{item.height}"
 
 
@@ -50,6 +53,11 @@ def item_digests(items: Sequence[Any], modality: Modality, root: Path | None) ->
 
 def _image_digest(item: Any, root: Path | None) -> bytes:
     name = item_name(item, root).encode()
+    if isinstance(item, OnDemand):
+        try:
+            return _digest(b"on demand", name, item.digest().encode())
+        except (OSError, AnacpError) as problem:
+            return _digest(b"unreadable", name, type(problem).__name__.encode())
     if not isinstance(item, str | Path):
         return _digest(b"image", name, item.tobytes(), repr(item.getpalette()).encode())
     try:

@@ -170,6 +170,21 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows, labels = check_examples(self, x, y, self.dtype, first=False)
         self._check_kind(labels)
         self._memory.unlearn(self._prepare(torch.tensor(rows, device=self.device)), labels)
+        return self._shrunk()
+
+    def unlearn_class(self, label: object) -> Self:
+        """Take a class out exactly, without its examples. Only for methods that keep every class apart.
+
+        Raises
+        ------
+        InputError
+            If the class is unknown, or if this method pools classes: then `unlearn` its examples.
+        """
+        self._check_learned()
+        self._memory.unlearn_class(label, type(self).__name__)
+        return self._shrunk()
+
+    def _shrunk(self) -> Self:
         self.classes_ = self._memory.classes
         self._solved.parameters = None
         if not len(self.classes_):
@@ -285,6 +300,10 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def save(self, path: str | Path) -> None:
         """Write the model to one safetensors file, all or nothing; `anacp.load` reads it back."""
+        write_model(path, *self._contents())
+
+    def _contents(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """Return header and tensors of a model file; `_restore` takes them back."""
         self._check_learned()
         header = {
             "learner": type(self).__name__,
@@ -294,7 +313,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "n_features": self.n_features_in_,
             "feature_names": getattr(self, "feature_names_in_", np.empty(0)).tolist(),
         }
-        write_model(path, header, self._memory.tensors())
+        return header, self._memory.tensors()
 
     def _restore(self, header: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
         self._check_parameters()

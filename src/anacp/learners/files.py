@@ -1,7 +1,7 @@
 """One model, one safetensors file: readable metadata, no pickle, written all or nothing."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from anacp.atomic import replacing
-from anacp.errors import ModelFileError
+from anacp.errors import MissingDataError, ModelFileError
 from anacp.version import __version__
 
 __all__ = ["FORMAT_VERSION", "read_model", "write_model"]
@@ -28,24 +28,26 @@ def write_model(path: str | Path, header: Mapping[str, Any], tensors: Mapping[st
         save_file({name: tensor.cpu().contiguous() for name, tensor in tensors.items()}, temporary, metadata)
 
 
-def read_model(path: str | Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """Return header and tensors of a model file, or say what is wrong with it."""
+def read_model(path: str | Path, *, only: Collection[str] | None = None) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """Return header and tensors of a model file, or only the tensors named; or say what is wrong with it."""
     path = Path(path)
     if not path.is_file():
-        raise FileNotFoundError(f"No model file at {path}. Check the path, or write one with `save`.")
+        raise MissingDataError(f"No model file at {path}. Check the path, or write one with `save`.")
     try:
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
             _check_format(path, metadata)
             # A copy of its own: products differ in the last digit between numbers that lie aligned in memory or not.
-            tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118 (not a dictionary)
+            wanted = [name for name in file.keys() if only is None or name in only]  # noqa: SIM118 (not a dictionary)
+            tensors = {name: file.get_tensor(name).clone() for name in wanted}
     except SafetensorError as problem:
         raise ModelFileError(
             f"Expected an anacp model, got a file that is truncated or of another kind: {path} ({problem}). "
             "Copy it again from its source, or save the model anew."
         ) from problem
-    skipped = {"format", "format_version", "written_by"}
-    return {key: json.loads(value) for key, value in metadata.items() if key not in skipped}, tensors
+    plain = {"format", "format_version", "written_by"}
+    header = {key: json.loads(value) for key, value in metadata.items() if key not in plain}
+    return header | {"written_by": metadata.get("written_by", "an unknown version")}, tensors
 
 
 def _check_format(path: Path, metadata: Mapping[str, str]) -> None:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from anacp.errors import InputError
 from anacp.learners.inputs import Labels
-from anacp.statistics import ClassMoments, Statistic
+from anacp.statistics import ClassMoments, ClassRows, Statistic
 from anacp.statistics.base import BLOCK_ROWS
 
 __all__ = ["Memory", "listed"]
@@ -64,6 +64,26 @@ class Memory:
         left = self.classes[self.moments.counts.cpu().numpy() > 0]
         self.statistics = self._at(left)
         self.classes = self.indexed = left
+
+    def unlearn_class(self, label: object, method: str) -> None:
+        """Take a class out without being given its rows, if nothing is pooled or if all rows are kept."""
+        if label not in self.classes.tolist():
+            raise InputError(f"Expected a class learned before, got {label!r}. Known: {listed(self.classes)}.")
+        self.absorb()
+        left = self.classes[self.classes != label]
+        kept = [s for s in self.statistics.values() if isinstance(s, ClassRows) and s.fold == "all"]
+        pooled = [name for name, statistic in self.statistics.items() if not statistic.separable]
+        if kept:
+            rows = kept[0].rows[kept[0].classes == int(np.flatnonzero(self.classes == label)[0])]
+            self.unlearn(rows, np.repeat(self.classes[self.classes == label], len(rows)))
+        elif pooled:
+            raise InputError(
+                f"Expected a method that keeps every class apart, got {method}, which pools all classes in "
+                f"{', '.join(pooled)}. To forget {label!r} exactly, unlearn its examples."
+            )
+        else:
+            self.statistics = self._at(left)
+            self.classes = self.indexed = left
 
     def merged(self, other: Self) -> Self:
         """Return the memory of both."""

@@ -11,7 +11,7 @@ from anacp.errors import AnacpError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["accuracy_curves", "accuracy_heat_map"]
+__all__ = ["accuracy_curves", "accuracy_heat_map", "new_figure"]
 
 # Okabe and Ito's palette, told apart under every common colour blindness; its yellow darkened to be read as text.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C6D00", "#000000")
@@ -30,7 +30,7 @@ def accuracy_curves(
 
     With `deviations`, a band of one standard deviation around each line.
     """
-    figure = _figure(7, 4 if len(curves) <= 8 else 5.5)
+    figure = new_figure(7, 4 if len(curves) <= 8 else 5.5)
     axes = figure.add_subplot()
     for index, (name, accuracies) in enumerate(curves.items()):
         style = LINES[index // len(COLOURS) % len(LINES)]
@@ -83,7 +83,7 @@ def spread(heights: Sequence[float], *, gap: float) -> list[float]:
 
 def accuracy_heat_map(matrix: NDArray[np.float64], *, title: str) -> "Figure":
     """Draw A[t, i], the accuracy on task i after learning task t."""
-    figure = _figure(6.4, 5.4)
+    figure = new_figure(6.4, 5.4)
     axes = figure.add_subplot()
     n_tasks = len(matrix)
     image = axes.imshow(matrix, cmap="viridis")
@@ -101,7 +101,8 @@ def accuracy_heat_map(matrix: NDArray[np.float64], *, title: str) -> "Figure":
     return figure
 
 
-def _figure(width: float, height: float) -> "Figure":
+def new_figure(width: float, height: float) -> "Figure":
+    """Return an empty figure of this size in inches, or say how to install what draws it."""
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError as problem:

@@ -60,6 +60,11 @@ class Statistic(ABC):
     def __add__(self, other: Self) -> Self:
         """Return the statistic of both sets of examples; the class indices must mean the same."""
 
+    @property
+    def separable(self) -> bool:
+        """Whether `at` can drop a class exactly: nothing is pooled over classes."""
+        return False
+
     def expected(self, n_classes: int, n_rows: int) -> Self:
         """Return an outline with the sizes that this empty statistic will have; needs no memory on device "meta"."""
         nothing = torch.zeros(0, dtype=torch.int64, device="meta")

@@ -48,6 +48,11 @@ class ClassMoments(Statistic):
         return len(self.counts)
 
     @property
+    def separable(self) -> bool:
+        """Whether every class has a scatter of its own."""
+        return self.spread == "class"
+
+    @property
     def n(self) -> int:
         """How many examples were seen."""
         return int(self.counts.sum())

@@ -25,6 +25,11 @@ class ClassRows(Statistic):
         self.rows = torch.zeros(0, n_features, device=device, dtype=dtype)  # (n, d)
         self.classes = torch.zeros(0, device=device, dtype=torch.int64)  # (n,)
 
+    @property
+    def separable(self) -> bool:
+        """Every row belongs to one class."""
+        return True
+
     def sorted(self) -> tuple[Tensor, Tensor]:
         """Return rows and class indices in an order that depends on their content only."""
         order = torch.from_numpy(np.argsort(_keys(self.rows, self.classes), kind="stable")).to(self.rows.device)

@@ -1,0 +1,37 @@
+"""`anacp merge`: several models as one."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from anacp.cli.options import AsJson
+from anacp.errors import InputError
+from anacp.learners.summary import format_bytes
+from anacp.methods import Classifier
+
+__all__ = ["merge"]
+
+
+def merge(
+    models: Annotated[list[Path], typer.Argument(help="Two or more model files.", show_default=False)],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.", show_default=False)],
+    as_json: AsJson = False,
+) -> None:
+    """Write the model that learned the examples of all; they must have no example in common."""
+    if len(models) < 2:
+        raise InputError(f"Expected two or more models, got {len(models)}. Name them one after the other.")
+    merged = Classifier.load(models[0])
+    for path in models[1:]:
+        merged = merged + Classifier.load(path)
+    merged.save(output)
+    facts = {
+        "model": str(output),
+        "examples": merged.n_examples,
+        "classes": len(merged.classes_),
+        "bytes": output.stat().st_size,
+    }
+    size = format_bytes(output.stat().st_size)
+    line = f"{output}: {merged.n_examples:,} examples of {len(merged.classes_):,} classes, {size}"
+    typer.echo(json.dumps(facts) if as_json else line)

@@ -1,0 +1,28 @@
+"""Options that the everyday commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["AsJson", "Examples", "Model", "Split", "join"]
+
+Model = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
+Examples = Annotated[
+    Path,
+    typer.Argument(
+        help="A folder (or zip, tar) of class folders of images, or a .csv or .jsonl file of text and label.",
+        show_default=False,
+    ),
+]
+Split = Annotated[
+    str | None,
+    typer.Option(help="Where the examples are split into train and test: which to take, or 'all'.", show_default=False),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, nothing else.")]
+
+
+def join(labels: list[object], limit: int = 8) -> str:
+    """Return the first few labels for a line of text."""
+    more = f" and {len(labels) - limit} more" if len(labels) > limit else ""
+    return ", ".join(map(str, labels[:limit])) + more

@@ -1,0 +1,182 @@
+"""The everyday commands, on the real networks."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import matplotlib.image
+import pytest
+from typer.testing import CliRunner
+
+from anacp.cli.app import app, main
+from anacp.errors import AnacpError
+from anacp.features import FeatureStore
+from anacp.methods import Classifier
+from tests.backbones.models import needs_lite0, needs_minilm
+from tests.methods.inputs import folder, picture, table
+
+
+def run(*arguments: object, text: str | None = None) -> str:
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=text, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    assert "\x1b" not in result.output
+    return result.output
+
+
+def facts(*arguments: object) -> dict:
+    return json.loads(run(*arguments, "--json"))
+
+
+@pytest.fixture(scope="module")
+def photos(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of two colours, learned from the command line."""
+    base = tmp_path_factory.mktemp("photos")
+    folder(base / "first", ["blue", "red"], range(5))
+    learned = facts("learn", base / "first", "--model", base / "model.anacp", "--learner", "NCM")
+    assert (learned["new_examples"], learned["new_classes"], learned["classes"]) == (10, ["blue", "red"], 2)
+    return base
+
+
+@pytest.fixture
+def model(photos: Path, tmp_path: Path) -> Path:
+    """A copy to change."""
+    path = tmp_path / "model.anacp"
+    path.write_bytes((photos / "model.anacp").read_bytes())
+    return path
+
+
+@needs_lite0
+def test_learning_again_only_adds(photos: Path, model: Path) -> None:
+    before = model.read_bytes()
+    printed = run("learn", photos / "first", "--model", model)
+    assert printed.splitlines()[0] == "10 examples known already, 0 new"
+    assert model.read_bytes() == before
+    folder(model.parent / "all", ["blue", "green", "red"], range(6))
+    printed = run("learn", model.parent / "all", "--model", model)
+    assert printed.splitlines()[:2] == ["10 examples known already, 8 new", "new classes (1): green"]
+    assert "18 examples of 3 classes" in printed.splitlines()[-1]
+    assert FeatureStore().entries() == []  # kept against being stopped only
+
+
+@needs_lite0
+def test_predict_info_and_evaluate(photos: Path, model: Path) -> None:
+    shown = folder(model.parent / "shown", ["blue", "green", "red"], range(20, 23))
+    lines = run("predict", model, shown / "blue", shown / "red" / "020.png", "--top", 2).splitlines()
+    assert [line.split("\t")[1].split()[0] for line in lines] == ["blue", "blue", "blue", "red"]
+    rows = json.loads(run("predict", model, shown / "red", "--json", "--top", 5))
+    assert [row["input"] for row in rows] == [str(shown / "red" / f"{n:03d}.png") for n in range(20, 23)]
+    assert [best["label"] for best in rows[0]["top"]] == ["red", "blue"]
+    assert sum(best["probability"] for best in rows[0]["top"]) == pytest.approx(1, abs=1e-5)
+
+    stated = facts("info", model)
+    assert stated["backbone"]["name"] == "efficientnet-lite0"
+    assert stated["classes"] == [{"label": "blue", "examples": 5}, {"label": "red", "examples": 5}]
+    assert stated["bytes"] == model.stat().st_size
+    assert "10 examples of 2 classes" in run("info", model)
+
+    results = facts("evaluate", model, shown)
+    assert (results["accuracy"], results["examples"], results["unknown_class_examples"]) == (100, 6, 3)
+    assert 0 <= results["expected_calibration_error"] < 1
+    picture("red", 99).save(shown / "blue" / "wrong.png")
+    printed = run("evaluate", model, shown, "--output", model.parent / "report")
+    assert "85.7 % of 7 examples of 2 classes right" in printed
+    assert printed.index("blue") < printed.rindex("red ")  # the worst first
+    assert "red (1)" in printed
+    assert "left out: 3 examples" in printed
+    assert min(matplotlib.image.imread(model.parent / "report" / "confusion.png").shape[:2]) > 300
+    assert json.loads((model.parent / "report" / "results.json").read_text())["confusion"] == [[3, 1], [0, 3]]
+    assert facts("evaluate", model, photos / "first")["learned_examples"] == 10
+
+
+@needs_lite0
+def test_forget_and_merge(photos: Path, model: Path) -> None:
+    more = folder(model.parent / "more", ["green", "red"], range(5, 8))
+    run("learn", more, "--model", model)
+    run("learn", more, "--model", model.parent / "other.anacp", "--learner", "ncm")
+    run("merge", photos / "model.anacp", model.parent / "other.anacp", "-o", model.parent / "merged.anacp")
+    shown = [picture(label, 30) for label in ("blue", "green", "red")]
+    both, merged = Classifier.load(model), Classifier.load(model.parent / "merged.anacp")
+    assert merged.predict_proba(shown) == pytest.approx(both.predict_proba(shown), abs=1e-6)
+    assert "6 examples forgotten" in run("forget", model, more)
+    left, first = Classifier.load(model), Classifier.load(photos / "model.anacp")
+    assert left.predict_proba(shown) == pytest.approx(first.predict_proba(shown), abs=1e-6)
+    again = facts("forget", model, more, "--on-unknown", "skip")
+    assert (again["forgotten_examples"], again["unknown_examples"], again["examples"]) == (0, 6, 10)
+    fails("Expected examples learned before, got 6 that were not", "forget", model, more)
+    fails("Delete it instead", "forget", model, photos / "first")
+    fails("got 10 in both", "merge", model, model, "-o", model.parent / "x")
+    fails("two or more models, got 1", "merge", model, "-o", model.parent / "x")
+    assert not (model.parent / "x").exists()
+
+
+def fails(message: str, *arguments: object) -> None:
+    """The error is one line, and exit code 2."""
+    with pytest.raises(AnacpError, match=message):
+        run(*arguments)
+
+
+@needs_lite0
+def test_refusals_leave_the_model_alone(photos: Path, model: Path) -> None:
+    before = model.read_bytes()
+    bad = folder(model.parent / "bad", ["green"], range(3))
+    (bad / "green" / "broken.png").write_bytes(b"no picture")
+    fails(r"green/broken\.png", "learn", bad, "--model", model)
+    fails("Expected --learner NCM", "learn", bad, "--model", model, "--learner", "AnaCP")
+    words = table(model.parent / "words.csv", ["money"])
+    fails(r"Expected images, which .* got texts", "learn", words, "--model", model)
+    if needs_minilm.args[0] is False:
+        fails("Use efficientnet-lite0", "learn", bad, "--model", model, "--backbone", "minilm-l6")
+    assert model.read_bytes() == before
+    printed = run("learn", bad, "--model", model, "--on-error", "skip")
+    assert "3 new, 1 skipped" in printed
+    assert "broken.png" in printed
+
+
+def test_errors_are_one_line(tmp_path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["info", "nowhere"], ["predict", "nowhere", "x"], ["learn", "nowhere", "--model", "m"]):
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr("sys.argv", ["anacp", *arguments])
+        with pytest.raises(SystemExit) as exit_:
+            main()
+        assert exit_.value.code == 2
+        assert len(capsys.readouterr().err.strip().splitlines()) == 1
+
+
+@needs_minilm
+def test_texts(tmp_path) -> None:
+    model = tmp_path / "texts.anacp"
+    run("learn", table(tmp_path / "a.csv", ["greeting", "weather"]), "--model", model, "--learner", "NCM")
+    run("learn", table(tmp_path / "b.csv", ["greeting", "money"]), "--model", model)
+    stated = facts("info", model)
+    assert stated["backbone"]["name"] == "minilm-l6"
+    assert [entry["examples"] for entry in stated["classes"]] == [4, 4, 4]
+    printed = run("predict", model, "--top", 1, "hello!", "-", text="pay ten euros\n\nis it raining?\n")
+    assert [line.split("\t")[1].split()[0] for line in printed.splitlines()] == ["greeting", "money", "weather"]
+    fails("none but blank lines", "predict", model, " ")
+    assert facts("evaluate", model, tmp_path / "a.csv")["accuracy"] == 100
+
+
+@needs_lite0
+def test_a_killed_run_leaves_the_old_model_and_is_continued(photos: Path, model: Path) -> None:
+    before = model.read_bytes()
+    many = folder(model.parent / "many", ["green", "yellow"], range(60))
+    code = "import anacp.methods.encoding as e; e.ITEMS_PER_SHARD = 16; from anacp.cli.app import main; main()"
+    command = [sys.executable, "-c", code, "learn", str(many), "--model", str(model)]
+    process = subprocess.Popen(command, env=os.environ, stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 120
+    while not any(any(entry.folder.glob("00001.safetensors")) for entry in FeatureStore().entries()):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert model.read_bytes() == before
+    (entry,) = FeatureStore().entries()
+    assert 0 < len(entry.card.shards) < entry.card.n_shards
+    learned = facts("learn", many, "--model", model)
+    assert (learned["new_examples"], learned["known_examples"], learned["classes"]) == (120, 0, 4)
+    assert FeatureStore().entries() == []
