@@ -27,7 +27,6 @@ SETTINGS: dict[str, list[dict[str, object]]] = {
             {"n_heads": 0, "classifier": "ncm"},
             {"normalize": False, "activation": "relu", "ridge": 100.0, "classifier_ridge": 100.0},
             {"ridge": "squared error", "n_projected": 200, "n_replay": 30},
-            {"ridge": "gcv", "n_projected": 200, "n_replay": 30},
         )
     ],
     "ELM": [{"n_projected": 60, "ridge": 1.0}, {"n_projected": 60, "ridge": "accuracy", "normalize": False}],

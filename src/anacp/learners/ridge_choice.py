@@ -20,6 +20,8 @@ Ridge = float | RidgeCriterion
 
 # RanPAC's grid.
 RIDGES = tuple(10.0**exponent for exponent in range(-8, 9))
+# A ridge below this many units of rounding of the largest eigenvalue would amplify rounding error.
+ROUNDING = 100
 # Generalised cross-validation has a false minimum where the effective degrees of freedom approach the number of rows.
 LARGEST_SHARE_OF_FREEDOM = 0.9
 
@@ -96,7 +98,7 @@ class _Spectrum:
     def ridges(self) -> list[float]:
         """The grid above the rounding error of the Gram matrix: a smaller λ would only amplify that."""
         largest = float(self.values[-1]) if len(self.values) else 0.0
-        return [ridge for ridge in RIDGES if ridge > 10 * torch.finfo(self.values.dtype).eps * largest] or list(
+        return [ridge for ridge in RIDGES if ridge > ROUNDING * torch.finfo(self.values.dtype).eps * largest] or list(
             RIDGES[-1:]
         )
 
