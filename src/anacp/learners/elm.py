@@ -7,14 +7,14 @@ from torch import Tensor
 
 from anacp.learners.registry import register
 from anacp.learners.ridge_choice import Ridge
-from anacp.learners.ridge_learner import RidgeLearner
-from anacp.projections import ACTIVATIONS, Activation, RandomProjection
+from anacp.learners.ridge_learner import RandomRidgeLearner
+from anacp.projections import ACTIVATIONS, Activation
 
 __all__ = ["ELM"]
 
 
 @register
-class ELM(RidgeLearner):
+class ELM(RandomRidgeLearner):
     """Ridge regression on random features of the normalised input: AnaCP without its contrastive projection.
 
     Parameters
@@ -56,25 +56,7 @@ class ELM(RidgeLearner):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        self._expect_count("n_projected")
         self._expect_choice("activation", *ACTIVATIONS)
 
     def _prepare(self, x: Tensor) -> Tensor:
         return F.normalize(x, dim=1) if self.normalize else x
-
-    def _features(self, n_features: int) -> RandomProjection:
-        return RandomProjection(
-            n_features,
-            self.n_projected,
-            self.activation,
-            self.random_state,
-            "projection",
-            self.device,
-            self._torch_dtype,
-        )
-
-    def _rebuilt(self, n_features: int, n_classes: int) -> dict[str, int]:
-        return {
-            "random matrix, from the seed": n_features * self.n_projected,
-            "weights, solved from the statistics": self.n_projected * n_classes,
-        }

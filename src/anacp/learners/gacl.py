@@ -4,14 +4,13 @@ from typing import Literal
 
 from anacp.learners.registry import register
 from anacp.learners.ridge_choice import Ridge
-from anacp.learners.ridge_learner import RidgeLearner
-from anacp.projections import RandomProjection
+from anacp.learners.ridge_learner import RandomRidgeLearner
 
 __all__ = ["GACL"]
 
 
 @register
-class GACL(RidgeLearner):
+class GACL(RandomRidgeLearner):
     """Ridge regression on random ReLU features; classes may return at any time.
 
     Recursive least squares, as published, and the cumulative Gram matrix kept here give the same weights.
@@ -45,18 +44,3 @@ class GACL(RidgeLearner):
         self.random_state = random_state
         self.device = device
         self.dtype = dtype
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        self._expect_count("n_projected")
-
-    def _features(self, n_features: int) -> RandomProjection:
-        return RandomProjection(
-            n_features, self.n_projected, "relu", self.random_state, "projection", self.device, self._torch_dtype
-        )
-
-    def _rebuilt(self, n_features: int, n_classes: int) -> dict[str, int]:
-        return {
-            "random matrix, from the seed": n_features * self.n_projected,
-            "weights, solved from the statistics": self.n_projected * n_classes,
-        }

@@ -4,14 +4,13 @@ from typing import Literal
 
 from anacp.learners.registry import register
 from anacp.learners.ridge_choice import Ridge
-from anacp.learners.ridge_learner import RidgeLearner
-from anacp.projections import RandomProjection
+from anacp.learners.ridge_learner import RandomRidgeLearner
 
 __all__ = ["RanPAC"]
 
 
 @register
-class RanPAC(RidgeLearner):
+class RanPAC(RandomRidgeLearner):
     """Ridge regression on many random ReLU features, with λ chosen on held-out rows.
 
     As published, λ is the power of ten from 1e-8 to 1e8 with the least squared error on a fifth of the rows after
@@ -46,18 +45,3 @@ class RanPAC(RidgeLearner):
         self.random_state = random_state
         self.device = device
         self.dtype = dtype
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        self._expect_count("n_projected")
-
-    def _features(self, n_features: int) -> RandomProjection:
-        return RandomProjection(
-            n_features, self.n_projected, "relu", self.random_state, "projection", self.device, self._torch_dtype
-        )
-
-    def _rebuilt(self, n_features: int, n_classes: int) -> dict[str, int]:
-        return {
-            "random matrix, from the seed": n_features * self.n_projected,
-            "weights, solved from the statistics": self.n_projected * n_classes,
-        }

@@ -9,9 +9,10 @@ from torch import Tensor
 from anacp.learners.base import Learner
 from anacp.learners.calibration import log_positive_part
 from anacp.learners.ridge_choice import Ridge, holds_out, is_ridge, ridge_statistics, solve_ridge
+from anacp.projections import Activation, RandomProjection
 from anacp.statistics import ClassMoments, Features, Statistic
 
-__all__ = ["RidgeLearner"]
+__all__ = ["RandomRidgeLearner", "RidgeLearner"]
 
 
 @dataclass(frozen=True)
@@ -64,3 +65,31 @@ class RidgeLearner(Learner):
     def _evidence(self, scores: Tensor) -> Tensor:
         # Fitted to 0 and 1 by least squares, the scores are rough probabilities, not log-odds.
         return log_positive_part(scores)
+
+
+class RandomRidgeLearner(RidgeLearner):
+    """Ridge regression on one random projection; a method says how wide it is and with which activation."""
+
+    activation: Activation = "relu"
+    n_projected: int
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        self._expect_count("n_projected")
+
+    def _features(self, n_features: int) -> RandomProjection:
+        return RandomProjection(
+            n_features,
+            self.n_projected,
+            self.activation,
+            self.random_state,
+            "projection",
+            self.device,
+            self._torch_dtype,
+        )
+
+    def _rebuilt(self, n_features: int, n_classes: int) -> dict[str, int]:
+        return {
+            "random matrix, from the seed": n_features * self.n_projected,
+            "weights, solved from the statistics": self.n_projected * n_classes,
+        }
