@@ -7,6 +7,7 @@ import pytest
 from hypothesis import settings
 
 from anacp.datasets import Card, Dataset, Examples
+from anacp.learners import LEARNERS
 
 # What lands is judged by the same examples every time; elsewhere hypothesis looks for new ones.
 settings.register_profile("ci", derandomize=True)
@@ -31,6 +32,15 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("needs reference data in ../shared, which is not part of the repository")
     return SHARED
+
+
+@pytest.fixture
+def own_registry() -> Iterator[None]:
+    """A test may register learners of its own; no other test sees them."""
+    before = dict(LEARNERS)
+    yield
+    LEARNERS.clear()
+    LEARNERS.update(before)
 
 
 def features_dataset(

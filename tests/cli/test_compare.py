@@ -59,15 +59,14 @@ def test_a_finished_run_is_kept(features: Path, tmp_path) -> None:
     assert "kept from before" not in again  # another scenario
 
 
-def test_a_method_of_ones_own(features: Path, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("own_registry")
+def test_a_method_of_ones_own(features: Path, tmp_path) -> None:
     """The worked example of CONTRIBUTING.md, taken from the page, compared from the command line."""
-    monkeypatch.delitem(LEARNERS, "NearestMean", raising=False)  # another test may have run the page
     page = (ROOT / "CONTRIBUTING.md").read_text()
     (tmp_path / "nearest_mean.py").write_text(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1])
     methods = f"NCM,{tmp_path}/nearest_mean.py"
     printed = compare(features, "--methods", methods, "--output", tmp_path / "out", "--tasks", 2)
     assert re.search(r"NearestMean +\d", printed)
-    monkeypatch.delitem(LEARNERS, "NearestMean")
 
 
 @pytest.mark.parametrize(

@@ -9,17 +9,16 @@ from pathlib import Path
 import pytest
 
 import anacp.learners.anacp
-from anacp.learners import registry
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.usefixtures("own_registry")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_snippets(page: Path, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(registry, "LEARNERS", dict(registry.LEARNERS))  # a page may register a learner of its own
     namespace: dict[str, object] = {"__name__": "snippet"}
     printed = None
     for language, body in BLOCK.findall(page.read_text()):
