@@ -275,8 +275,14 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._check_learned()
         rows = check_features(self, x, self.dtype)
         solution = self._solution()
-        blocks = (torch.tensor(rows[block], device=self.device) for block in row_blocks(len(rows), self._block_rows))
-        return torch.cat([compute(self._prepare(block), solution) for block in blocks])
+        results: Tensor | None = None
+        for block in row_blocks(len(rows), self._block_rows):
+            result = compute(self._prepare(torch.tensor(rows[block], device=self.device)), solution)
+            if results is None:  # whole at once: small results kept between large blocks would tear the heap into holes
+                results = result.new_empty(len(rows), *result.shape[1:])
+            results[block] = result
+        assert results is not None
+        return results
 
     def _solution(self) -> Any:
         solved, parameters = self._solved, self.get_params()

@@ -1,6 +1,7 @@
 """FeCAM: a Mahalanobis distance for each class (Goswami et al. 2023)."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
@@ -18,7 +19,9 @@ from anacp.statistics import ClassMoments, Statistic
 __all__ = ["FeCAM"]
 
 # Factors are kept from one prediction to the next up to this size together; beyond, they are computed again.
-KEPT_BYTES = 3 * 2**28
+KEPT_BYTES = 5 * 2**27
+# Kept one by one between short-lived matrices of the same size, they would tear the heap into holes as large again.
+FACTORS_PER_ALLOCATION = 32
 # Columns of a triangular factor a product: narrow enough to skip most zeros, wide enough for full GEMM speed.
 TRIANGLE_BLOCK = 256
 
@@ -28,7 +31,25 @@ class _Solution:
     means: Tensor  # (c, d)
     shared: Tensor | None  # W (d, d) with WWᵀ = Λ, where the classes share it
     states: tuple[bytes, ...]  # of the classes, where they do not
-    factors: dict[bytes, Tensor]  # W by state, those that fit into memory
+    kept: "_KeptFactors"
+
+
+class _KeptFactors:
+    """Factors W by the state of their class, as many as fit."""
+
+    def __init__(self) -> None:
+        self.factors: dict[bytes, Tensor] = {}
+        self._free: list[Tensor] = []
+
+    def keep(self, state: bytes, factor: Tensor) -> None:
+        if (len(self.factors) + 1) * factor.nbytes > KEPT_BYTES:
+            return
+        if not self._free:
+            self._free = list(factor.new_empty(FACTORS_PER_ALLOCATION, *factor.shape))
+        self.factors[state] = self._free.pop().copy_(factor)
+
+    def keep_only(self, states: Sequence[bytes]) -> None:
+        self._free += [self.factors.pop(state) for state in self.factors.keys() - set(states)]
 
 
 @register
@@ -111,11 +132,11 @@ class FeCAM(Learner):
         moments = self._memory.moments
         means = moments.means.to(self._torch_dtype)
         if self.covariance == "shared":
-            return _Solution(means, self._inverse_root(moments.covariance()), (), {})
+            return _Solution(means, self._inverse_root(moments.covariance()), (), _KeptFactors())
         states = tuple(self._state(c) for c in range(moments.n_classes))
-        factors = self._solved.kept.get("factors", {})
-        self._solved.kept["factors"] = {state: factors[state] for state in states if state in factors}
-        return _Solution(means, None, states, self._solved.kept["factors"])
+        kept = self._solved.kept.setdefault("factors", _KeptFactors())
+        kept.keep_only(states)
+        return _Solution(means, None, states, kept)
 
     def _state(self, c: int) -> bytes:
         """Return a digest of all that the factor of a class depends on, so that unchanged classes are factored once."""
@@ -137,13 +158,12 @@ class FeCAM(Learner):
 
     def _factor(self, c: int, solution: _Solution) -> Tensor:
         state = solution.states[c]
-        if state in solution.factors:
-            return solution.factors[state]
+        if state in solution.kept.factors:
+            return solution.kept.factors[state]
         moments = self._memory.moments
         covariance = moments.covariance_of(c)
         factor = self._inverse_root(covariance if float(covariance.diagonal().sum()) > 0 else moments.covariance())
-        if (len(solution.factors) + 1) * factor.nbytes <= KEPT_BYTES:
-            solution.factors[state] = factor
+        solution.kept.keep(state, factor)
         return factor
 
     def _inverse_root(self, covariance: Tensor) -> Tensor:
