@@ -91,11 +91,14 @@ def write_embedding(folder: Path) -> None:
 
 def accuracy_rows(level: float, n_tasks: int, seed: int, *, joint: bool) -> list[list[float | None]]:
     """Return rows that fall towards `level`, the mean of the last."""
-    tilt = np.linspace(-1, 1, n_tasks)
+    tilt = np.random.default_rng(seed).permutation(np.linspace(-1, 1, n_tasks))
     last = [level + value for value in tilt]
     if joint:
         return [last]
-    steps = [[level + 2 * (n_tasks - 1 - t) + tilt[i] * 0.5 for i in range(t + 1)] for t in range(n_tasks - 1)]
+    steps = [
+        [100 - (100 - level) * (t + 2) / (n_tasks + 1) + tilt[i] * 0.2 for i in range(t + 1)]
+        for t in range(n_tasks - 1)
+    ]
     return [[*row, *[None] * (n_tasks - len(row))] for row in [*steps, last]]
 
 

@@ -1,11 +1,9 @@
 """Runs put together: the seeds of one title in one setting become a series, the series of a table a comparison."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +11,10 @@ from numpy.typing import NDArray
 from anacp.experiments.results import RunResult
 from anacp.reports import paper
 from anacp.reports.runs import LeftOut, read_runs
+from anacp.reports.settings import Setting, settings_of
 
-__all__ = ["Collection", "Comparison", "Series", "Setting", "Statistic", "collect", "statistic"]
+__all__ = ["Collection", "Comparison", "Series", "Statistic", "collect", "statistic"]
 
-# Keys of a protocol that change from seed to seed; runs that differ in nothing else are averaged.
-OF_THE_SEED = ("seed", "classes", "class_order", "order_list", "groups", "tasks")
 METHOD = "AnaCP"  # the method that the paper proposes
 UNRANKED = "AnaCP - Σ_y"  # printed by the paper as an ablation, outside the ranking
 STAGES = ("adapt", "features", "learn", "solve", "predict")
@@ -36,29 +33,6 @@ def statistic(values: Iterable[float | None]) -> Statistic | None:
     """Return mean and standard deviation of what is there; None where nothing is."""
     present = [value for value in values if value is not None]
     return Statistic(float(np.mean(present)), float(np.std(present)), len(present)) if present else None
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What methods are compared on: the data, the backbone and the protocol."""
-
-    dataset: str
-    backbone: str | None
-    protocol: str  # JSON of what does not change from seed to seed
-    substitute: str | None
-    label: str
-
-    @property
-    def label_of_substitute(self) -> str | None:
-        """The plain words that go wherever numbers of a substitute are shown."""
-        return None if self.substitute is None else f"Substitute for {self.substitute}: {self.label} instead."
-
-    def paper_column(self, table: str | None) -> paper.Column | None:
-        """Return the paper's column that belongs beside this one."""
-        n_tasks = json.loads(self.protocol).get("n_tasks")
-        return paper.column_for(
-            dataset=self.dataset, backbone=self.backbone, n_tasks=n_tasks, substitute=self.substitute, table=table
-        )
 
 
 @dataclass(frozen=True)
@@ -161,13 +135,14 @@ class Collection:
     @property
     def substitutes(self) -> list[str]:
         """One plain label for each setting that stands in for another."""
-        return [label for setting in self.settings if (label := setting.label_of_substitute)]
+        labels = {setting: label for setting in self.settings if (label := setting.label_of_substitute)}
+        return list(dict.fromkeys(f"{label} {setting.note}".strip() for setting, label in labels.items()))
 
 
 def collect(paths: Iterable[Path]) -> Collection:
     """Read the runs in and below these folders and put them together."""
     runs, left_out = read_runs(paths)
-    settings = _settings(runs)
+    settings = settings_of(runs)
     by_table: dict[str | None, list[RunResult]] = {}
     for run in runs:
         table = run.specification.get("table")
@@ -223,43 +198,3 @@ def _row_order(series: Series, table: str | None) -> tuple[int, int, str]:
     row = series.paper_row
     place = paper.place_of(row)
     return (0 if series.joint else 2 if row in (METHOD, UNRANKED) else 1), place, series.title
-
-
-def _settings(runs: Sequence[RunResult]) -> dict[Path, Setting]:
-    facts = {run.folder: (_name(run), _protocol(run.protocol)) for run in runs}
-    protocols: dict[str, list[str]] = {}
-    for name, protocol in facts.values():
-        if protocol not in protocols.setdefault(name, []):
-            protocols[name].append(protocol)
-    settings: dict[Path, Setting] = {}
-    for run in runs:
-        name, protocol = facts[run.folder]
-        label = name if len(protocols[name]) == 1 else f"{name} ({_difference(protocol, protocols[name])})"
-        stands_for = run.substitute["for"] if run.substitute else None
-        backbone = run.backbone["name"] if run.backbone else None
-        settings[run.folder] = Setting(str(run.dataset["name"]), backbone, protocol, stands_for, label)
-    return settings
-
-
-def _name(run: RunResult) -> str:
-    dataset = str(run.dataset["name"])
-    return f"{run.backbone['name']} on {dataset}" if run.backbone else dataset
-
-
-def _protocol(protocol: Mapping[str, Any]) -> str:
-    def of_all_seeds(entry: Mapping[str, Any]) -> dict[str, Any]:
-        kept = {key: value for key, value in entry.items() if key not in OF_THE_SEED}
-        if not isinstance(kept.get("order", ""), str):
-            kept["order"] = "explicit"
-        return {key: of_all_seeds(value) if isinstance(value, Mapping) else value for key, value in kept.items()}
-
-    return json.dumps(of_all_seeds(protocol), sort_keys=True, ensure_ascii=False)
-
-
-def _difference(protocol: str, others: Sequence[str]) -> str:
-    """Say in what a protocol differs from the others of the same data."""
-    loaded = [json.loads(other) for other in others]
-    own = json.loads(protocol)
-    keys = sorted({key for other in loaded for key in other if any(each.get(key) != other[key] for each in loaded)})
-    words = [f"{own[key]} tasks" if key == "n_tasks" else f"{key} {own[key]}" for key in keys if key in own]
-    return ", ".join(words) or "as given"

@@ -7,18 +7,18 @@ from anacp.reports import pictures, provenance
 from anacp.reports.collect import Collection, Comparison
 from anacp.reports.figures.picture import Absent, Picture
 from anacp.reports.figures.style import Style, styles
-from anacp.reports.paper import citation
+from anacp.reports.paper import citation, cost
 from anacp.reports.provenance import Listing
+from anacp.reports.settings import Setting
 from anacp.reports.tables import Table
 from anacp.reports.tables.ablation import ablation_table
-from anacp.reports.tables.efficiency import efficiency_table
-from anacp.reports.tables.forgetting import forgetting_table, matrix_table
+from anacp.reports.tables.efficiency import EFFICIENCY, efficiency_table
+from anacp.reports.tables.forgetting import FORGETTING, forgetting_table, matrix_table
 from anacp.reports.tables.results import results_table
 
 __all__ = ["Block", "Contents", "Section", "contents"]
 
 Block = str | Table | Picture | Absent | Listing
-HEADINGS = {"table1": "The paper’s Table 1", "table2": "The paper’s Table 2", None: "Results"}
 
 
 @dataclass(frozen=True)
@@ -63,11 +63,12 @@ def _facts(collection: Collection) -> tuple[tuple[str, str], ...]:
         return ", ".join(dict.fromkeys(map(str, values)))
 
     runs = collection.runs
-    titles = [title for comparison in collection.comparisons for title in comparison.titles]
+    n_variants = sum(len(each.titles) for each in collection.comparisons if each.table == "ablation")
+    variants = [f"{n_variants} variants of an ablation"] if n_variants else []
     return (
         ("Data sets", listed([f"{run.dataset.get('title') or run.dataset['name']}" for run in runs])),
         ("Backbones", listed([run.backbone["name"] if run.backbone else "features as given" for run in runs])),
-        ("Methods", listed(titles)),
+        ("Methods", listed([*collection.titles, *variants])),
         ("Seeds", listed(sorted({run.seed for run in runs}))),
         ("Runs", f"{len(runs)} finished" + (f", {len(collection.left_out)} left out" if collection.left_out else "")),
     )
@@ -75,29 +76,41 @@ def _facts(collection: Collection) -> tuple[tuple[str, str], ...]:
 
 def _comparison(comparison: Comparison, looks: dict[str, Style], drawn: bool) -> Iterator[Section]:
     name = comparison.table or "results"
-    settings = list(enumerate(comparison.settings, 1))
+    accuracies: list[Block] = [results_table(comparison)]
+    costs: list[Block] = [EFFICIENCY]
+    forgotten: list[Block] = [FORGETTING]
+    seen: list[Block] = []
+    for n, setting in enumerate(comparison.settings, 1):
 
-    def figures(kind: str, draw: pictures.Draw) -> list[Block]:
-        shown = settings if drawn else []
-        return [draw(comparison, setting, looks, identifier=f"{name}-{kind}-{n}") for n, setting in shown]
+        def figure(kind: str, draw: pictures.Draw, setting: Setting = setting, n: int = n) -> list[Block]:
+            return [draw(comparison, setting, looks, identifier=f"{name}-{kind}-{n}")] if drawn else []
 
-    accuracies = [results_table(comparison), *figures("curves", pictures.curves)]
-    yield Section(f"section-{name}", HEADINGS[comparison.table], tuple(accuracies))
-    costs = [efficiency_table(comparison, identifier=f"{name}-efficiency"), *figures("cost", pictures.costs)]
+        accuracies += figure("curves", pictures.curves)
+        costs.append(efficiency_table(comparison, setting, identifier=f"{name}-efficiency-{n}"))
+        costs += figure("cost", pictures.costs)
+        featured = comparison.featured(setting)
+        if featured is not None and not featured.joint:
+            forgotten.append(forgetting_table(comparison, setting, identifier=f"{name}-forgetting-{n}"))
+            forgotten += figure("forgotten", pictures.forgetting) + figure("matrices", pictures.matrices)
+            matrix = matrix_table(featured, identifier=f"{name}-matrix-{n}")
+            forgotten += [matrix] if matrix else []
+        seen += figure("features", pictures.embeddings) + figure("confused", pictures.confusions)
+    if any(setting.paper_column(comparison.table) for setting in comparison.settings):
+        costs.append(cost())
+    yield Section(f"section-{name}", _heading(comparison), tuple(accuracies))
+    if len(forgotten) > 1:
+        yield Section(f"section-{name}-forgetting", "What is forgotten", tuple(forgotten))
     yield Section(f"section-{name}-cost", "What it costs", tuple(costs))
-    if any(not series.joint for series in comparison.series.values()):
-        forgotten = [forgetting_table(comparison, identifier=f"{name}-forgetting")]
-        bars = figures("forgotten", pictures.forgetting) + figures("matrices", pictures.matrices)
-        matrices = [
-            matrix
-            for n, setting in settings
-            if (series := comparison.featured(setting)) and not series.joint
-            if (matrix := matrix_table(series, identifier=f"{name}-matrix-{n}"))
-        ]
-        yield Section(f"section-{name}-forgetting", "What is forgotten", (*forgotten, *bars, *matrices))
-    if drawn:
-        seen = figures("features", pictures.embeddings) + figures("confused", pictures.confusions)
+    if seen:
         yield Section(f"section-{name}-features", "Features and confusions", tuple(seen))
+
+
+def _heading(comparison: Comparison) -> str:
+    if comparison.table is None:
+        return "Results"
+    stands_in = all(setting.substitute for setting in comparison.settings)
+    number = comparison.table.removeprefix("table")
+    return f"{'A substitute for the' if stands_in else 'The'} paper’s Table {number}"
 
 
 def _provenance(collection: Collection) -> Iterator[Block]:

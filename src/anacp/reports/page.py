@@ -30,17 +30,17 @@ nav ul { list-style: none; padding: 0; margin: 0; display: flex; flex-wrap: wrap
 figure { margin: 1.5rem 0 2rem; }
 figcaption { color: var(--faint); font-size: .875rem; max-width: 46rem; margin-bottom: .5rem; overflow-wrap: anywhere; }
 figure.picture figcaption { margin: .5rem 0 0; }
-figure.picture img { display: block; max-width: 100%; height: auto; }
+figure.picture img { display: block; width: auto; max-width: 100%; height: auto; }
 .scroll { overflow-x: auto; max-width: 100%; }
 table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .3rem .6rem; text-align: left; vertical-align: top; }
 thead th { border-bottom: 1px solid var(--ink); font-weight: 600; }
 thead th.group { border-bottom: 1px solid var(--line); text-align: center; max-width: 16rem; }
-tbody th { font-weight: 400; min-width: 6rem; }
+tbody th { font-weight: 400; min-width: 7rem; position: sticky; left: 0; background: #fff; }
+tr.summary > * { background: var(--wash); }
 tbody tr + tr > * { border-top: 1px solid var(--line); }
 tbody tr.rule > * { border-top: 1px solid var(--ink); }
 tr.bound { color: var(--faint); }
-tr.summary { background: var(--wash); }
 .number { text-align: right; white-space: nowrap; }
 .start { border-left: 1px solid var(--line); }
 td:not(.number) { min-width: 6rem; max-width: 22rem; overflow-wrap: anywhere; }
@@ -52,15 +52,17 @@ summary { cursor: pointer; overflow-wrap: anywhere; }
 details ul { padding-left: 1.1rem; overflow-wrap: anywhere; }
 footer { color: var(--faint); font-size: .875rem; padding-top: 2rem; padding-bottom: 3rem; }
 @media (max-width: 30rem) {
-  dl { grid-template-columns: 1fr; } dt { margin-top: .4rem; } .start { border-left: 1px solid var(--line); }
-  th, td { padding: .3rem .4rem; }
+  dl { grid-template-columns: 1fr; } dt { margin-top: .4rem; }
+  th, td { padding: .3rem .4rem; } figure.picture img { min-width: 34rem; }
 }
 @media print {
   @page { size: A4; margin: 15mm; }
   body { font-size: 10pt; } nav { display: none; }
-  h2 { break-after: avoid; margin-top: 1.5rem; } figure.picture { break-inside: avoid; }
+  h2, figure.table figcaption { break-after: avoid; } h2 { margin-top: 1.5rem; } figure.picture { break-inside: avoid; }
   .scroll { overflow: visible; } table { font-size: 7pt; } th, td { padding: 1.5pt 3pt; }
-  td:not(.number), tbody th { min-width: 0; } thead { display: table-header-group; } tr { break-inside: avoid; }
+  td:not(.number), tbody th { min-width: 0; position: static; }
+  thead { display: table-header-group; } tr { break-inside: avoid; }
+  details::details-content { content-visibility: visible; }
 }
 """
 
@@ -96,7 +98,8 @@ def _block(block: Block) -> str:
         source = base64.b64encode(block.svg).decode()
         return (
             f'<figure id="{escape(block.id)}" class="picture">\n'
-            f'<img src="data:image/svg+xml;base64,{source}" alt="{escape(block.alt)}">\n'
+            f'<div class="scroll" tabindex="0"><img src="data:image/svg+xml;base64,{source}" '
+            f'alt="{escape(block.alt)}"></div>\n'
             f"<figcaption>{escape(block.caption)}</figcaption>\n</figure>\n"
         )
     if isinstance(block, Absent):

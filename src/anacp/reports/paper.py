@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["Column", "ablation_row", "citation", "column_for", "place_of", "row_name"]
+__all__ = ["Column", "ablation_row", "citation", "column_for", "cost", "place_of", "row_name"]
 
 # What the paper calls our data sets and backbones; anything else was not in the paper.
 DATASETS = {
@@ -61,6 +61,17 @@ class Column:
 def citation() -> str:
     """Return where the numbers come from."""
     return str(_numbers()["citation"])
+
+
+def cost() -> str:
+    """Return what the paper says of time and memory, in one paragraph."""
+    known = _numbers()["cost"]
+    times = [
+        f"{row} {', '.join(f'{seconds:,} s ({stage})' for stage, seconds in stages.items())}"
+        for row, stages in known["seconds"].items()
+    ]
+    stored = [f"{row} stores {numbers / 1e6:.1f} million numbers" for row, numbers in known["numbers"].items()]
+    return f"The paper reports for {known['setting']}: {'; '.join([*times, *stored])}."
 
 
 def column_for(

@@ -5,7 +5,7 @@ from typing import Protocol
 
 import numpy as np
 
-from anacp.reports.collect import Comparison, Setting
+from anacp.reports.collect import Comparison
 from anacp.reports.figures import (
     Cost,
     Style,
@@ -17,6 +17,7 @@ from anacp.reports.figures import (
     forgetting_bars,
 )
 from anacp.reports.figures.picture import Absent, Picture, picture
+from anacp.reports.settings import Setting
 from anacp.reports.tables.results import caption_of
 
 __all__ = ["Draw", "confusions", "costs", "curves", "embeddings", "forgetting", "matrices"]

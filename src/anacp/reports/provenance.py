@@ -13,7 +13,13 @@ from anacp.reports.tables.table import Cell, Column, Row, Table, number, seconds
 __all__ = ["Listing", "backbones", "datasets", "environments", "leakage", "left_out", "protocols", "runs"]
 
 # Data whose classes are those of a larger set: met in pretraining under the larger set's name.
-DRAWN_FROM = {"imagenet-r": "imagenet", "tiny-imagenet": "imagenet", "cub-200-2011": "cub", "stanford-cars": "cars"}
+DRAWN_FROM = {
+    "imagenet-r": "imagenet",
+    "tiny-imagenet": "imagenet",
+    "cub-200-2011": "cub",
+    "stanford-cars": "cars",
+    "stanford-cars-190": "cars",
+}
 
 SHOWN = ("python", "anacp", "torch", "cpu")  # of an environment, without unfolding it
 

@@ -10,6 +10,7 @@ from anacp.reports.figures.style import Style, calm, new_figure, spread
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["Cost", "cost_against_accuracy"]
@@ -25,6 +26,14 @@ class Cost:
     state_bytes: float
 
 
+def _plain_ticks(axes: "Axes") -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+
+
 def cost_against_accuracy(costs: Sequence[Cost], looks: "Mapping[str, Style]", *, title: str) -> "Figure":
     """Draw accuracy over seconds of learning (log axis); the area of a marker grows with the size of the model."""
     figure = new_figure(7, 4.4)
@@ -36,7 +45,13 @@ def cost_against_accuracy(costs: Sequence[Cost], looks: "Mapping[str, Style]", *
         axes.scatter(
             cost.seconds, cost.accuracy, s=area, color=look.colour, marker=look.marker, alpha=0.8, linewidths=0
         )
-    axes.set(xscale="log", title=title, xlabel="seconds of learning, all tasks together", ylabel="A_last (%)")
+    axes.set(
+        xscale="log",
+        title=title,
+        xlabel="seconds of learning, all tasks together",
+        ylabel="accuracy after the last task (%)",
+    )
+    _plain_ticks(axes)
     axes.margins(x=0.12, y=0.14)
     calm(axes, grid="both")
     low, high = axes.get_ylim()

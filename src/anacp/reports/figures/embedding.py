@@ -43,5 +43,13 @@ def embedding_panels(embedding: Mapping[str, Any]) -> "Figure":
         axes.spines[:].set_color("#bbbbbb")
     if len(names) <= MOST_NAMED:
         handles, shown = figure.axes[0].get_legend_handles_labels()
-        figure.legend(handles, shown, loc="outside lower center", ncols=min(len(names), 6), frameon=False, fontsize=8)
+        figure.legend(
+            handles,
+            shown,
+            loc="outside lower center",
+            ncols=min(len(names), 6),
+            frameon=False,
+            fontsize=8,
+            markerscale=2,
+        )
     return figure

@@ -6,7 +6,7 @@ from typing import Any
 from anacp.reports.collect import Comparison
 from anacp.reports.paper import ablation_row
 from anacp.reports.tables.results import caption_of
-from anacp.reports.tables.table import MISSING, Cell, Column, Row, Table, number, words
+from anacp.reports.tables.table import MISSING, Cell, Column, Table, blocks, number, words
 
 __all__ = ["ablation_table"]
 
@@ -19,7 +19,7 @@ SWITCHES = (
     ("D", "projected"),
     ("R", "replay"),
 )
-BLOCKS = ((1, 3), (4, 6), (7, 9), (10, 12), (13, 16))  # divided by rules, as printed
+LAST = (3, 6, 9, 12, 16)  # rows after which the paper draws a rule
 
 
 def ablation_table(comparison: Comparison) -> Table:
@@ -31,7 +31,7 @@ def ablation_table(comparison: Comparison) -> Table:
         columns.append(Column("A_last", setting.label))
         if theirs:
             columns.append(Column("A_last", f"paper: {theirs.title}"))
-    rows = []
+    divided: dict[int, list[tuple[Cell, ...]]] = {}
     for title in comparison.titles:
         variant = ablation_row(title)
         of_title = {setting: found for (name, setting), found in comparison.series.items() if name == title}
@@ -41,13 +41,14 @@ def ablation_table(comparison: Comparison) -> Table:
             cells.append(number(of_title[setting].metric("A_last") if setting in of_title else None))
             if theirs:
                 cells.append(number(theirs.ablation(title)))
-        rows.append((title, Row(tuple(cells))))
+        block = next((i for i, last in enumerate(LAST) if title.isdigit() and int(title) <= last), len(LAST))
+        divided.setdefault(block, []).append(tuple(cells))
     text = (
         "Ablation of AnaCP: A_last in per cent. Classifier: what decides on top; projection: the contrastive "
         "projection; repulsion: class means moved apart; H: heads; D: random features; R: replayed features a class; "
         "adapted: the recipe of first-session adaptation. Rows are numbered as in the paper's Table 3."
     )
-    return Table("ablation", caption_of(text, comparison.settings), tuple(columns), tuple(_blocks(rows)))
+    return Table("ablation", caption_of(text, comparison.settings), tuple(columns), blocks(divided.values()))
 
 
 def _switch(variant: Mapping[str, Any] | None, key: str) -> Cell:
@@ -55,13 +56,3 @@ def _switch(variant: Mapping[str, Any] | None, key: str) -> Cell:
     if isinstance(value, bool):
         return Cell("yes" if value else "no")
     return Cell(MISSING if value is None else str(value))
-
-
-def _blocks(rows: list[tuple[str, Row]]) -> list[Row]:
-    """Let rows of neighbouring blocks differ in kind, which is what draws a rule between them."""
-    kinds: tuple[Any, Any] = ("", "own")
-    divided = []
-    for title, row in rows:
-        block = next((i for i, (low, high) in enumerate(BLOCKS) if title.isdigit() and low <= int(title) <= high), 5)
-        divided.append(Row(row.cells, kinds[block % 2]))
-    return divided

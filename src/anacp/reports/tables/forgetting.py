@@ -3,10 +3,11 @@
 import numpy as np
 
 from anacp.reports.collect import Comparison, Series
+from anacp.reports.settings import Setting
 from anacp.reports.tables.results import caption_of
 from anacp.reports.tables.table import Cell, Column, Row, Table, number, words
 
-__all__ = ["forgetting_table", "matrix_table"]
+__all__ = ["FORGETTING", "forgetting_table", "matrix_table"]
 
 METRICS = (
     ("accuracy", "task-incremental", "task_incremental_A_last"),
@@ -18,30 +19,23 @@ METRICS = (
 )
 
 
-def forgetting_table(comparison: Comparison, *, identifier: str) -> Table:
+FORGETTING = (
+    "Forgetting is how far the accuracy on a task fell from its best to the end; backward transfer the change from "
+    "just after the task was learned to the end, where a loss is negative. Both are percentage points, means over the "
+    "earlier tasks. Task-incremental: the choice is among the classes of the task, so that only what was forgotten "
+    "shows. Class-incremental accuracy also falls because more classes make every choice harder."
+)
+
+
+def forgetting_table(comparison: Comparison, setting: Setting, *, identifier: str) -> Table:
     """Return forgetting and backward transfer, told the task and not told; upper bounds have nothing to forget."""
-    several = len(comparison.settings) > 1
-    columns = [Column("method", numeric=False), *([Column("setting", numeric=False)] if several else [])]
-    columns += [Column(name, group) for name, group, _ in METRICS]
+    columns = (Column("method", numeric=False), *(Column(name, group) for name, group, _ in METRICS))
     rows = [
-        Row(
-            (
-                words(series.title),
-                *([words(setting.label)] if several else []),
-                *(number(series.metric(key)) for _, _, key in METRICS),
-            )
-        )
-        for setting in comparison.settings
+        Row((words(series.title), *(number(series.metric(key)) for _, _, key in METRICS)))
         for series in comparison.of(setting)
         if not series.joint
     ]
-    text = (
-        "Forgetting: how far the accuracy on a task fell from its best to the end; backward transfer: the change from "
-        "just after the task was learned to the end (negative is a loss); both in percentage points, means over the "
-        "earlier tasks. Task-incremental: the choice is among the classes of the task, so that only what was forgotten "
-        "shows. Class-incremental accuracy also falls because more classes make every choice harder."
-    )
-    return Table(identifier, caption_of(text, comparison.settings), tuple(columns), tuple(rows))
+    return Table(identifier, caption_of(f"What is forgotten, {setting.label}.", [setting]), columns, tuple(rows))
 
 
 def matrix_table(series: Series, *, identifier: str) -> Table | None:

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from anacp.reports.collect import METHOD, UNRANKED, Comparison, Series, Setting
+from anacp.reports.collect import METHOD, UNRANKED, Comparison, Series
 from anacp.reports.paper import Column as PaperColumn
+from anacp.reports.settings import Setting
 from anacp.reports.tables.table import Cell, Column, Kind, Row, Table, number, rank, share, words
 
 __all__ = ["caption_of", "relative_error", "results_table"]
@@ -70,7 +71,7 @@ def _saved(shown: Sequence[Series | None], metric: str) -> float | None:
 
 def _kind(comparison: Comparison, title: str) -> Kind:
     series = next(found for (name, _), found in comparison.series.items() if name == title)
-    return "bound" if series.joint else "own" if series.paper_row in (METHOD, UNRANKED) else ""
+    return "bound" if series.joint else "other" if series.paper_row in (METHOD, UNRANKED) else ""
 
 
 def _caption(comparison: Comparison, *, with_relative_error: bool) -> str:

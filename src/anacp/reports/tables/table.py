@@ -1,16 +1,30 @@
 """A table before it is written in any format."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from anacp.learners.summary import format_bytes
 from anacp.reports.collect import Statistic
 
-__all__ = ["MISSING", "Cell", "Column", "Kind", "Row", "Table", "number", "rank", "seconds", "share", "size", "words"]
+__all__ = [
+    "MISSING",
+    "Cell",
+    "Column",
+    "Kind",
+    "Row",
+    "Table",
+    "blocks",
+    "number",
+    "rank",
+    "seconds",
+    "share",
+    "size",
+    "words",
+]
 
 MISSING = "–"
-Kind = Literal["", "bound", "own", "summary"]
+Kind = Literal["", "bound", "other", "summary"]
 
 
 @dataclass(frozen=True)
@@ -50,6 +64,12 @@ class Table:
     rows: tuple[Row, ...]
 
 
+def blocks(groups: Iterable[Iterable[tuple[Cell, ...]]]) -> tuple[Row, ...]:
+    """Return the rows of groups that a rule divides."""
+    kinds: tuple[Kind, Kind] = ("", "other")
+    return tuple(Row(cells, kinds[index % 2]) for index, group in enumerate(groups) for cells in group)
+
+
 def words(text: object) -> Cell:
     """Return a cell of text."""
     return Cell(str(text)) if text not in (None, "") else Cell()
@@ -85,12 +105,11 @@ def share(value: float | None) -> Cell:
 
 def rank(cells: Sequence[Cell], competing: Sequence[bool]) -> list[Cell]:
     """Mark the best and second best of the competing cells; equal as printed is equal, and one alone is not best."""
-    seen = [
-        float(cell.text) for cell, counts in zip(cells, competing, strict=True) if counts and cell.value is not None
-    ]
-    order = sorted(set(seen), reverse=True) if len(seen) > 1 else []
-    marks: dict[float, Literal["best", "second"]] = dict(zip(order, ("best", "second"), strict=False))
-    return [
-        replace(cell, mark=marks.get(float(cell.text), "")) if counts and cell.value is not None else cell
+    shown = [
+        round(cell.value, 2) if counts and cell.value is not None else None
         for cell, counts in zip(cells, competing, strict=True)
     ]
+    present = [value for value in shown if value is not None]
+    order = sorted(set(present), reverse=True) if len(present) > 1 else []
+    marks: dict[float | None, Literal["best", "second"]] = dict(zip(order, ("best", "second"), strict=False))
+    return [replace(cell, mark=marks.get(value, "")) for cell, value in zip(cells, shown, strict=True)]

@@ -61,7 +61,8 @@ def _class(numeric: bool, starts_group: bool) -> str:
 
 def _cell(cell: Cell) -> str:
     tag = {"best": "b", "second": "u"}.get(cell.mark)
-    text = f"<{tag}>{_text(cell.text)}</{tag}>" if tag else _text(cell.text)
+    shown = _text(cell.text.replace("-", "−", 1) if cell.value is not None and cell.value < 0 else cell.text)
+    text = f"<{tag}>{shown}</{tag}>" if tag else shown
     return text if cell.deviation is None else f'{text}<span class="deviation"> ± {cell.deviation:.2f}</span>'
 
 
