@@ -33,6 +33,28 @@ def test_adaptation_is_named_where_it_differs(tmp_path) -> None:
     assert set(collect([tmp_path]).titles) == {"AnaCP", "AnaCP + minilm"}
 
 
+def test_class_orders_are_averaged_too(tmp_path) -> None:
+    protocol = {"scenario": "class-incremental", "n_tasks": 4, "order": "paper"}
+    for order in range(3):
+        own = {"seed": order, "order_seed": order, "class_order": list("abcd")[order:]}
+        write_run(tmp_path / str(order), protocol=protocol | own)
+    (comparison,) = collect([tmp_path]).comparisons
+    assert [len(series.runs) for series in comparison.series.values()] == [3]
+
+
+def test_which_table(tmp_path) -> None:
+    for title, stands_for in (
+        ("AnaCP", "Table 1"),
+        ("NCM", "Table 2: MoCo-v3"),
+        ("13", "Table 3"),
+        ("FSA", "-"),
+        ("x", "-"),
+    ):
+        write_run(tmp_path / title, title, substitute={"for": stands_for})
+    found = {each.table: each.titles for each in collect([tmp_path]).comparisons}
+    assert found == {"table1": ("AnaCP",), "table2": ("NCM",), None: ("x",), "ablation": ("13", "FSA")}
+
+
 def test_a_repeated_run_is_left_out(tmp_path) -> None:
     write_run(tmp_path / "a", A_last=90)
     write_run(tmp_path / "b", A_last=70)
@@ -51,9 +73,8 @@ def test_what_is_left_out_says_why(tmp_path) -> None:
     (tmp_path / "damaged" / "results.json").write_text('{"format": ')
     collection = collect([tmp_path])
     reasons = {entry.folder.name: entry.reason for entry in collection.left_out}
-    assert set(reasons) == {"unfinished", "foreign", "newer", "damaged"}
+    assert set(reasons) == {"unfinished", "newer", "damaged"}
     assert "unfinished, 0 tasks done" in reasons["unfinished"]
-    assert "not that of a run" in reasons["foreign"]
     assert "Upgrade" in reasons["newer"]
     assert "damaged" in reasons["damaged"]
     assert len(collection.runs) == 1

@@ -15,6 +15,7 @@ from anacp.reports.settings import Setting, settings_of
 
 __all__ = ["Collection", "Comparison", "Series", "Statistic", "collect", "statistic"]
 
+ADAPTED = "FSA"  # the row of the ablation that the paper does not have
 METHOD = "AnaCP"  # the method that the paper proposes
 UNRANKED = "AnaCP - Σ_y"  # printed by the paper as an ablation, outside the ranking
 STAGES = ("adapt", "features", "learn", "solve", "predict")
@@ -145,8 +146,7 @@ def collect(paths: Iterable[Path]) -> Collection:
     settings = settings_of(runs)
     by_table: dict[str | None, list[RunResult]] = {}
     for run in runs:
-        table = run.specification.get("table")
-        by_table.setdefault(table if table in ("table1", "table2", "ablation") else None, []).append(run)
+        by_table.setdefault(_table(run), []).append(run)
     order = ("table1", "table2", None, "ablation")
     kept: list[Comparison] = []
     for table in sorted(by_table, key=order.index):
@@ -157,19 +157,31 @@ def collect(paths: Iterable[Path]) -> Collection:
     return Collection(tuple(run for run in runs if run.folder in shown), tuple(left_out), tuple(kept))
 
 
+def _table(run: RunResult) -> str | None:
+    """Return which table of the paper a run belongs to: as specified, as its title or what it stands for say."""
+    stated = run.specification.get("table")
+    if stated in ("table1", "table2", "ablation"):
+        return str(stated)
+    if paper.ablation_row(run.title) or run.title == ADAPTED:
+        return "ablation"
+    stands_for = run.substitute["for"] if run.substitute else ""
+    return next((table for table in ("table1", "table2") if f"Table {table[-1]}" in stands_for), None)
+
+
 def _comparison(
     table: str | None, runs: Sequence[RunResult], settings: Mapping[Path, Setting]
 ) -> tuple[Comparison, list[LeftOut]]:
-    groups: dict[tuple[str, Setting], dict[int, RunResult]] = {}
+    groups: dict[tuple[str, Setting], dict[tuple[int, int], RunResult]] = {}
     left_out: list[LeftOut] = []
     names = _distinct_titles(runs, settings)
     for run in runs:
         seeds = groups.setdefault((names[run.folder], settings[run.folder]), {})
-        if run.seed in seeds:
-            reason = f"the same title, setting and seed as {seeds[run.seed].folder}; give one of them another title"
+        drawn = (run.seed, run.protocol.get("order_seed", run.seed))
+        if drawn in seeds:
+            reason = f"the same title, setting and seed as {seeds[drawn].folder}; give one of them another title"
             left_out.append(LeftOut(run.folder, reason))
         else:
-            seeds[run.seed] = run
+            seeds[drawn] = run
     series = {
         (title, setting): Series(title, setting, tuple(seeds[seed] for seed in sorted(seeds)))
         for (title, setting), seeds in groups.items()

@@ -34,7 +34,7 @@ def read_runs(paths: Iterable[Path]) -> tuple[list[RunResult], list[LeftOut]]:
         entry = _read(folder)
         if isinstance(entry, RunResult):
             runs.append(entry)
-        else:
+        elif entry is not None:
             left_out.append(entry)
     if not runs:
         reasons = "".join(f"\n  {entry.folder}: {entry.reason}" for entry in left_out)
@@ -49,11 +49,11 @@ def _files(path: Path) -> list[Path]:
     return sorted(file for name in ("results.json", "spec.toml") for file in path.rglob(name))
 
 
-def _read(folder: Path) -> RunResult | LeftOut:
+def _read(folder: Path) -> RunResult | LeftOut | None:
     if not (folder / "results.json").is_file():
         done = len(read_steps(folder))
         return LeftOut(folder, f"unfinished, {done} tasks done; `anacp run` on its spec.toml goes on")
     try:
-        return read_run(folder, skip_foreign=True) or LeftOut(folder, "its results.json is not that of a run")
+        return read_run(folder, skip_foreign=True)  # other commands also write a results.json
     except DataFileError as problem:
         return LeftOut(folder, str(problem))

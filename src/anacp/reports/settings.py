@@ -12,7 +12,7 @@ from anacp.reports import paper
 __all__ = ["Setting", "settings_of"]
 
 # Keys of a protocol that change from seed to seed; runs that differ in nothing else are averaged.
-OF_THE_SEED = ("seed", "classes", "class_order", "order_list", "groups", "tasks")
+OF_THE_SEED = ("seed", "order_seed", "classes", "class_order")
 
 
 @dataclass(frozen=True)
