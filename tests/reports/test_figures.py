@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anacp.reports import accuracy_curves
-from anacp.reports.figures import spread
+from anacp.reports.figures.style import spread
 
 
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=15))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anacp.reports.figures import new_figure
+from anacp.reports.figures.style import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

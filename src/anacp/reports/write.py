@@ -1,0 +1,112 @@
+"""From run folders to files."""
+
+import difflib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from anacp.atomic import replacing
+from anacp.errors import ParameterError, UnknownNameError
+from anacp.reports.collect import Collection, collect
+from anacp.reports.contents import Contents, contents
+from anacp.reports.figures.picture import Absent, Picture
+from anacp.reports.page import page
+from anacp.reports.provenance import Listing
+from anacp.reports.tables import Table, to_csv, to_latex, to_markdown
+from anacp.reports.tables.to_latex import escape
+from anacp.reports.tables.to_markdown import plain
+
+__all__ = ["FORMATS", "markdown", "report", "write"]
+
+FORMATS = ("html", "md", "tex", "csv")
+
+
+def report(
+    paths: str | Path | Iterable[str | Path],
+    output: str | Path = "report.html",
+    *,
+    title: str | None = None,
+    formats: Sequence[str] = ("html",),
+) -> list[Path]:
+    """Write what finished runs found: one HTML file that needs nothing else, and tables in other formats.
+
+    Parameters
+    ----------
+    paths : path or iterable of paths
+        Run folders, or folders with run folders anywhere below them.
+    output : path, default="report.html"
+        The HTML file. Other formats stand beside it under the same name, CSV as one file for each table.
+    title : str, optional
+        The heading; by default the names of the data sets.
+    formats : sequence of {"html", "md", "tex", "csv"}, default=("html",)
+        What to write.
+
+    Returns
+    -------
+    list of Path
+        The files written.
+
+    Raises
+    ------
+    MissingDataError
+        If there is no finished run.
+    """
+    given = [paths] if isinstance(paths, str | Path) else paths
+    return write(collect(Path(path) for path in given), Path(output), title=title, formats=formats)
+
+
+def markdown(paths: str | Path | Iterable[str | Path], *, title: str | None = None) -> str:
+    """Return the tables of finished runs as one Markdown page."""
+    given = [paths] if isinstance(paths, str | Path) else paths
+    return _markdown(contents(collect(Path(path) for path in given), title=title, drawn=False))
+
+
+def write(collection: Collection, output: Path, *, title: str | None, formats: Sequence[str]) -> list[Path]:
+    """Write the report of runs that were read already."""
+    for name in formats:
+        if name not in FORMATS:
+            near = difflib.get_close_matches(name, FORMATS, n=1)
+            hint = f"Did you mean {near[0]!r}? " if near else ""
+            raise UnknownNameError(f"Unknown format {name!r}. {hint}Known: {', '.join(FORMATS)}.")
+    if not formats:
+        raise ParameterError(f"Expected at least one format, got none. Known: {', '.join(FORMATS)}.")
+    said = contents(collection, title=title, drawn="html" in formats)
+    files: dict[Path, str] = {}
+    if "html" in formats:
+        files[output] = page(said)
+    if "md" in formats:
+        files[output.with_suffix(".md")] = _markdown(said)
+    if "tex" in formats:
+        files[output.with_suffix(".tex")] = _latex(said)
+    if "csv" in formats:
+        files |= {output.with_name(f"{output.stem}-{table.id}.csv"): to_csv(table) for table in said.tables()}
+    for path, text in files.items():
+        with replacing(path) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    return list(files)
+
+
+def _markdown(said: Contents) -> str:
+    parts = [f"# {plain(said.title)}", *(f"**{plain(notice)}**" for notice in said.notices)]
+    parts.append("\n".join(f"- {name}: {plain(value)}" for name, value in said.facts))
+    for section in said.sections:
+        parts.append(f"## {plain(section.title)}")
+        for block in section.blocks:
+            if isinstance(block, Table):
+                parts.append(to_markdown(block).rstrip())
+            elif isinstance(block, Listing):
+                lines = "\n".join(f"- {plain(line)}" for line in block.lines)
+                parts.append(f"<details><summary>{plain(block.summary)}</summary>\n\n{lines}\n\n</details>")
+            elif not isinstance(block, Picture | Absent):
+                parts.append(plain(block))
+    return "\n\n".join(parts) + "\n"
+
+
+def _latex(said: Contents) -> str:
+    notices = [f"% {' '.join(notice.split())}" for notice in said.notices]
+    head = "% Needs the packages booktabs, graphicx and amssymb."
+    parts = [head, *notices]
+    for section in said.sections:
+        tables = [block for block in section.blocks if isinstance(block, Table)]
+        parts += [rf"\subsection*{{{escape(section.title)}}}"] if tables else []
+        parts += [to_latex(table) for table in tables]
+    return "\n\n".join(parts) + "\n"
