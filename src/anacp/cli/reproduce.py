@@ -1,0 +1,107 @@
+"""`anacp reproduce`: one of the paper's tables, from the data to the finished report; run again to resume."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from anacp.cli.options import AsJson, numbers
+from anacp.cli.showing import Shown, comparison_table, timing
+from anacp.errors import MissingDataError
+from anacp.experiments import rows, sweep
+from anacp.experiments.planning import plan
+from anacp.experiments.tables import TABLES
+from anacp.reports import report
+
+__all__ = ["reproduce"]
+
+
+def reproduce(
+    table: Annotated[str, typer.Argument(help=f"{', '.join(TABLES)}.", show_default=False)],
+    dataset: Annotated[
+        str, typer.Option(help="Names separated by commas; by default all of the table.", show_default=False)
+    ] = "",
+    backbone: Annotated[str | None, typer.Option(help="Another backbone than the paper's.", show_default=False)] = None,
+    methods: Annotated[
+        str,
+        typer.Option(help="Rows separated by commas; 'analytic', or 'all' for those too that train for hours."),
+    ] = "analytic",
+    seeds: Annotated[str, typer.Option(help="Whole numbers, separated by commas; each orders the classes anew.")] = (
+        "0,1,2"
+    ),
+    quick: Annotated[bool, typer.Option("--quick", help="The first seed with D = 1000, to see the shape.")] = False,
+    substitute: Annotated[
+        bool, typer.Option("--substitute", help="Run on what every installation has, and say so on every page.")
+    ] = False,
+    output: Annotated[
+        Path | None, typer.Option(help="Folder for runs and report; by default anacp-TABLE.", show_default=False)
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(help="Runs at a time; by default as many as fit, 1 for efficiency.", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run one of the paper's tables and write its report."""
+    console = Console(quiet=as_json, highlight=False, soft_wrap=True)
+    made = plan(
+        table,
+        datasets=_listed(dataset),
+        backbone=backbone,
+        methods=_listed(methods),
+        seeds=numbers(seeds),
+        quick=quick,
+        substitute=substitute,
+    )
+    for reason in made.missing:
+        console.print(f"missing: {reason}", markup=False)
+    runs = made.specifications
+    if not runs:
+        raise MissingDataError(
+            f"Expected the backbone and data of {table}, got none of it: {' '.join(made.missing)} "
+            "Or add --substitute to run the same rows on what is here."
+        )
+    for label in dict.fromkeys(
+        f"Substitute for {one.substitute['for']}: {one.substitute['note']}" for one in runs if one.substitute
+    ):
+        console.print(label, markup=False)
+    folder = output or Path(f"anacp-{table}{'-substitute' if substitute else ''}{'-quick' if quick else ''}")
+    shown = Shown(console, len(runs))
+    try:
+        shown.follow(sweep(runs, folder, jobs=1 if table == "efficiency" else jobs, report=shown.working))
+    except KeyboardInterrupt:
+        console.print("\nStopped. What is finished is kept: run the same command to resume.")
+        raise typer.Exit(130) from None
+    results = shown.results(runs)
+    written = report([folder], folder / "report.html", title=_title(table), formats=("html", "md", "tex", "csv"))
+    if as_json:
+        print(
+            json.dumps(
+                {
+                    "missing": made.missing,
+                    "runs": [str(one.folder) for one in results],
+                    "written": [str(path) for path in written],
+                }
+            )
+        )
+    console.print(comparison_table(rows(results)))
+    console.print(f"\n{timing(results)}\n")
+    for path in written:
+        console.print(str(path), markup=False)
+    shown.raise_failed()
+
+
+def _listed(names: str) -> list[str]:
+    return [name.strip() for name in names.split(",") if name.strip()]
+
+
+def _title(table: str) -> str:
+    titles = {
+        "table1": "Table 1: DINO-v2",
+        "table2": "Table 2: MoCo-v3",
+        "ablation": "Ablation",
+        "forgetting": "Forgetting",
+    }
+    return titles.get(table, "Time and memory")
