@@ -15,6 +15,7 @@ from anacp.cli.info import info
 from anacp.cli.learn import learn
 from anacp.cli.merge import merge
 from anacp.cli.predict import predict
+from anacp.cli.run import run
 from anacp.errors import AnacpError
 from anacp.version import __version__
 
@@ -52,6 +53,7 @@ app.command()(merge)
 app.command()(info)
 app.command()(demo)
 app.command()(compare)
+app.command()(run)
 app.add_typer(datasets, name="datasets")
 app.add_typer(features, name="features")
 
