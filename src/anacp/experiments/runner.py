@@ -11,7 +11,7 @@ from anacp.experiments.environment import environment, forget_peak
 from anacp.experiments.events import Event, Finished, Stepped
 from anacp.experiments.material import Material, Materials
 from anacp.experiments.outcome import outcome
-from anacp.experiments.results import EMBEDDING, ENVIRONMENT, MODEL, RESULTS, Step
+from anacp.experiments.results import ADAPTATION, EMBEDDING, ENVIRONMENT, MODEL, RESULTS, Step
 from anacp.experiments.run_folder import RunFolder
 from anacp.experiments.specification import Specification
 from anacp.experiments.steps import Judged, follow
@@ -68,6 +68,7 @@ def run(
     """
     materials = Materials() if materials is None else materials
     place = RunFolder(Path(folder))
+    materials.check(specification)
     _, fingerprint = materials.dataset(specification.dataset)
     with place.locked():
         if fresh:
@@ -148,6 +149,8 @@ def _finish(
     results = outcome(specification, material, method, steps, last)
     if specification.keep_model:
         _save(material, method, place.path / MODEL)
+        if material.adaptation is not None:  # what the model's backbone is made of
+            material.adaptation.save(place.path / ADAPTATION)
     if specification.embedding:
         assert isinstance(method, OnFeatures)
         place.write_json(EMBEDDING, embedding(method.learner, material.test, material.scenario, material.domains))
