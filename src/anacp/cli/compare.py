@@ -12,9 +12,9 @@ from rich.console import Console
 
 from anacp.atomic import replacing
 from anacp.cli.options import numbers
-from anacp.cli.showing import Shown, comparison_table
+from anacp.cli.showing import Shown, comparison_table, timing
 from anacp.datasets import open_dataset
-from anacp.experiments import Row, RunResult, ScenarioSettings, Specification, rows, sweep
+from anacp.experiments import Row, ScenarioSettings, Specification, rows, sweep
 from anacp.learners import COMPARED, methods_in
 from anacp.reports import accuracy_curves
 from anacp.samples.load import SAMPLES
@@ -52,13 +52,17 @@ def compare(
     )
     shown = Shown(console, len(specifications))
     statuses = sweep(specifications, folder / "runs", jobs=jobs, restart_changed=True, report=shown.working)
-    shown.follow(statuses)
+    try:
+        shown.follow(statuses)
+    except KeyboardInterrupt:
+        console.print("\nStopped. What is finished is kept: run the same command to resume.", highlight=False)
+        raise typer.Exit(130) from None
     shown.raise_failed()
     runs = shown.results(specifications)
-    table, timing = rows(runs), _timing(runs)
+    table, measured = rows(runs), timing(runs)
     console.print(comparison_table(table))
-    console.print(f"\n{timing}", highlight=False)
-    _write(folder, dataset.name, table, [step.n_classes for step in runs[0].steps], timing)
+    console.print(f"\n{measured}", highlight=False)
+    _write(folder, dataset.name, table, [step.n_classes for step in runs[0].steps], measured)
     if as_json:
         print((folder / "results.json").read_text())
     console.print(f"Results in {folder}/: results.json, results.csv, accuracy_curves.png, runs/", highlight=False)
@@ -73,17 +77,9 @@ def _named(methods: str) -> list[tuple[str, str | None]]:
     return named
 
 
-def _timing(runs: Sequence[RunResult]) -> str:
-    """Say under which conditions the seconds were measured: beside another run they are longer."""
-    found = sorted({(run.environment.get("threads", 0), run.environment.get("jobs", 1)) for run in runs})
-    threads = [f"{n} thread{'s' * (n != 1)}" for n, _ in found]
-    beside = ["" if jobs == 1 else f" of a process beside {jobs - 1} other{'s' * (jobs > 2)}" for _, jobs in found]
-    return f"Seconds are of {', some of '.join(map(''.join, zip(threads, beside, strict=True)))}."
-
-
-def _write(folder: Path, name: str, table: Sequence[Row], n_classes: Sequence[int], timing: str) -> None:
+def _write(folder: Path, name: str, table: Sequence[Row], n_classes: Sequence[int], measured: str) -> None:
     with replacing(folder / "results.json") as path:
-        contents: dict[str, Any] = {"data": name, "n_classes": n_classes, "timing": timing}
+        contents: dict[str, Any] = {"data": name, "n_classes": n_classes, "timing": measured}
         path.write_text(json.dumps(contents | {"rows": [asdict(row) for row in table]}, indent=1))
     with replacing(folder / "results.csv") as path, path.open("w", newline="") as file:
         flat = [{k: v for k, v in asdict(row).items() if not k.startswith("curve")} for row in table]

@@ -11,7 +11,7 @@ from anacp.errors import AnacpError
 from anacp.experiments import Failed, Finished, Row, RunResult, Specification, Status, Stepped, Working
 from anacp.learners.summary import format_bytes
 
-__all__ = ["Shown", "comparison_table"]
+__all__ = ["Shown", "comparison_table", "timing"]
 
 
 class Shown:
@@ -101,6 +101,14 @@ def comparison_table(table: Sequence[Row]) -> Table:
             format_bytes(row.state_bytes),
         )
     return shown
+
+
+def timing(runs: Sequence[RunResult]) -> str:
+    """Say under which conditions the seconds were measured: beside another run they are longer."""
+    found = sorted({(run.environment.get("threads", 0), run.environment.get("jobs", 1)) for run in runs})
+    beside = {jobs: f" beside {jobs - 1} other run{'s' * (jobs > 2)}" * (jobs > 1) for _, jobs in found}
+    said = [f"{threads} thread{'s' * (threads != 1)}{beside[jobs]}" for threads, jobs in found]
+    return f"Seconds were measured on {', some on '.join(said)}."
 
 
 def _with_deviation(mean: float | None, deviation: float | None, n_seeds: int) -> str:

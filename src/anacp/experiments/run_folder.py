@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from anacp.atomic import replacing
 from anacp.errors import AnacpError, MismatchError, UnavailableError
 from anacp.experiments.results import (
+    ADAPTATION,
     EMBEDDING,
     ENVIRONMENT,
     MODEL,
@@ -76,7 +77,7 @@ class RunFolder:
 
     def clear(self) -> None:
         """Remove what a run left, and nothing else."""
-        for name in (RESULTS, STEPS, ENVIRONMENT, EMBEDDING, MODEL, SPECIFICATION):  # the results first
+        for name in (RESULTS, STEPS, ENVIRONMENT, EMBEDDING, MODEL, ADAPTATION, SPECIFICATION):  # the results first
             (self.path / name).unlink(missing_ok=True)
         self.remove_checkpoints()
 

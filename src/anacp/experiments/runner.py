@@ -11,13 +11,13 @@ from anacp.experiments.environment import environment, forget_peak
 from anacp.experiments.events import Event, Finished, Stepped
 from anacp.experiments.material import Material, Materials
 from anacp.experiments.outcome import outcome
-from anacp.experiments.results import EMBEDDING, ENVIRONMENT, MODEL, RESULTS, Step
+from anacp.experiments.results import ADAPTATION, EMBEDDING, ENVIRONMENT, MODEL, RESULTS, Step
 from anacp.experiments.run_folder import RunFolder
 from anacp.experiments.specification import Specification
 from anacp.experiments.steps import Judged, follow
 from anacp.home import home
 from anacp.methods.assembled import assembled
-from anacp.methods.choosing import on_features, on_items, takes
+from anacp.methods.choosing import on_features, on_items, on_items_again, takes
 from anacp.methods.method import Method, Progress
 from anacp.methods.on_features import OnFeatures
 
@@ -68,6 +68,7 @@ def run(
     """
     materials = Materials() if materials is None else materials
     place = RunFolder(Path(folder))
+    materials.check(specification)
     _, fingerprint = materials.dataset(specification.dataset)
     with place.locked():
         if fresh:
@@ -94,7 +95,7 @@ def _learn(
     report: Progress | None,
 ) -> Iterator[Stepped]:
     forget_peak()
-    method, steps = _resumed(specification, place)
+    method, steps = place.resume(lambda path: _loaded(specification, material, path))
     method = method or _method(specification, material)
     n_steps = 1 if specification.joint else material.scenario.n_tasks
     last: Judged | None = None
@@ -112,7 +113,8 @@ def _learn(
         last = judged
         steps.append(judged.step)
         place.append(judged.step)
-        if len(steps) < n_steps and perf_counter() - since >= checkpoint_seconds and isinstance(method, OnFeatures):
+        costly = perf_counter() - since >= checkpoint_seconds or not isinstance(method, OnFeatures)
+        if len(steps) < n_steps and costly:  # a trained method gives up its own checkpoints with the next task
             place.checkpoint(method.save, len(steps))
             since = perf_counter()
         yield Stepped(specification, judged.step, n_steps)
@@ -128,9 +130,12 @@ def _method(specification: Specification, material: Material) -> Method:
     return on_items(name, material.backbone, parameters, seed=seed, checkpoints=home() / "checkpoints")
 
 
-def _resumed(specification: Specification, place: RunFolder) -> tuple[Method | None, list[Step]]:
-    """Return where an earlier process came to. A trained method has checkpoints of its own, and passes quickly."""
-    return place.resume(lambda path: OnFeatures.load(path, device=specification.device))
+def _loaded(specification: Specification, material: Material, path: Path) -> Method:
+    """Return the method as an earlier process left it."""
+    if takes(specification.method) == "features":
+        return OnFeatures.load(path, device=specification.device)
+    assert material.backbone is not None
+    return on_items_again(specification.method, path, material.backbone, checkpoints=home() / "checkpoints")
 
 
 def _finish(
@@ -144,6 +149,8 @@ def _finish(
     results = outcome(specification, material, method, steps, last)
     if specification.keep_model:
         _save(material, method, place.path / MODEL)
+        if material.adaptation is not None:  # what the model's backbone is made of
+            material.adaptation.save(place.path / ADAPTATION)
     if specification.embedding:
         assert isinstance(method, OnFeatures)
         place.write_json(EMBEDDING, embedding(method.learner, material.test, material.scenario, material.domains))

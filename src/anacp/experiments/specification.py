@@ -12,7 +12,7 @@ from anacp.errors import ParameterError
 from anacp.experiments.checking import Kind, check_table
 from anacp.experiments.scenario_settings import ScenarioSettings
 from anacp.experiments.toml import to_toml
-from anacp.methods.choosing import check_parameters, known_name, takes
+from anacp.methods.choosing import check_parameters, known_name, only_joint, takes
 
 __all__ = ["METHOD_KEYS", "RUN_KEYS", "Specification"]
 
@@ -53,7 +53,7 @@ class Specification:
     concatenate : bool
         Features of the frozen and the adapted backbone side by side (APER).
     joint : bool
-        All tasks learned at once: the upper bound.
+        All tasks learned at once: the upper bound. A method that can do nothing else sets it.
     scenario : ScenarioSettings
         Which classes come when.
     seed : int
@@ -92,6 +92,7 @@ class Specification:
         object.__setattr__(self, "method", name)
         object.__setattr__(self, "title", self.title or name)
         object.__setattr__(self, "order_seed", self.seed if self.order_seed < 0 else self.order_seed)
+        object.__setattr__(self, "joint", self.joint or only_joint(name))
         check_parameters(name, self.parameters)
         if self.seed < 0:
             raise ParameterError(f"seed: expected a whole number of at least 0, got {self.seed}.")
@@ -141,7 +142,7 @@ class Specification:
             if key.name not in ("method", "title", "file", "parameters", "scenario", "substitute")
         }
         stated |= {
-            "method": {key: value for key, value in method.items() if value is not None},
+            "method": {key: value for key, value in method.items() if value},
             "scenario": self.scenario.as_dict(),
             "substitute": None if self.substitute is None else dict(self.substitute),
         }

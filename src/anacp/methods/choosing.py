@@ -16,7 +16,7 @@ from anacp.learners import LEARNERS, PRESETS, method, methods_in
 from anacp.methods.method import Method
 from anacp.methods.on_features import OnFeatures
 
-__all__ = ["check_parameters", "known_name", "on_features", "on_items", "takes"]
+__all__ = ["check_parameters", "known_name", "on_features", "on_items", "on_items_again", "only_joint", "takes"]
 
 # What an experiment sets for every method alike.
 RESERVED = {
@@ -70,6 +70,17 @@ def on_items(name: str, backbone: Backbone, parameters: Mapping[str, Any], *, se
     """Return a new method that trains on the items themselves; a killed training goes on from its checkpoints."""
     made: Method = _trained()[name](backbone, seed=seed, checkpoints=checkpoints, **parameters)
     return made
+
+
+def on_items_again(name: str, path: Path, backbone: Backbone, *, checkpoints: Path) -> Method:
+    """Return the method that was saved at `path`, ready for the next task."""
+    loaded: Method = _trained()[name].load(path, backbone=backbone, checkpoints=checkpoints)
+    return loaded
+
+
+def only_joint(name: str) -> bool:
+    """Return whether a method can learn all tasks at once only."""
+    return bool(getattr(_trained().get(name), "joint", False))
 
 
 def _parameters(name: str) -> list[str]:
