@@ -43,7 +43,7 @@ tbody tr.rule > * { border-top: 1px solid var(--ink); }
 tr.bound { color: var(--faint); }
 .number { text-align: right; white-space: nowrap; }
 .start { border-left: 1px solid var(--line); }
-td:not(.number) { min-width: 6rem; max-width: 22rem; overflow-wrap: anywhere; }
+td:not(.number) { min-width: 6rem; max-width: 22rem; overflow-wrap: break-word; }
 .deviation { color: var(--faint); font-size: .8em; }
 u { text-underline-offset: .15em; }
 details { border: 1px solid var(--line); border-radius: 4px; padding: .4rem .8rem; margin: .5rem 0; }
@@ -59,6 +59,7 @@ footer { color: var(--faint); font-size: .875rem; padding-top: 2rem; padding-bot
   @page { size: A4; margin: 15mm; }
   body { font-size: 10pt; } nav { display: none; }
   h2, figure.table figcaption { break-after: avoid; } h2 { margin-top: 1.5rem; } figure.picture { break-inside: avoid; }
+  figcaption { font-size: 9pt; } details { font-size: 8pt; }
   .scroll { overflow: visible; } table { font-size: 7pt; } th, td { padding: 1.5pt 3pt; }
   td:not(.number), tbody th { min-width: 0; position: static; }
   thead { display: table-header-group; } tr { break-inside: avoid; }

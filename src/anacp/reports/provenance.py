@@ -21,7 +21,7 @@ DRAWN_FROM = {
     "stanford-cars-190": "cars",
 }
 
-SHOWN = ("python", "anacp", "torch", "cpu")  # of an environment, without unfolding it
+SHOWN = ("anacp", "python", "torch", "cpu")  # of an environment, without unfolding it
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,8 @@ def protocols(collection: Collection) -> list[Listing]:
         protocol = json.loads(text)
         short = [f"{key} {value}" for key, value in protocol.items() if not isinstance(value, list | dict | None)]
         data = ", ".join(dict.fromkeys(str(run.dataset["name"]) for run in followed))
+        if "class_order" in protocol:
+            protocol.pop("classes", None)  # the same classes, sorted
         lines = [f"{key}: {_plain(value)}" for key, value in protocol.items()]
         listings.append(Listing(f"{data}: {', '.join(short)} ({_count(len(followed), 'run')})", tuple(lines)))
     return listings
@@ -106,7 +108,8 @@ def environments(collection: Collection) -> list[Listing]:
     listings = []
     for text, n in found.items():
         facts = dict(_flat(json.loads(text)))
-        known = [f"{key} {facts[key]}" for key in facts if key.rpartition(" ")[2] in SHOWN]
+        short = {key.rpartition(" ")[2]: value for key, value in facts.items()}
+        known = [f"{key} {short[key]}" for key in SHOWN if key in short]
         head = ", ".join(known) or ("as recorded" if facts else "not recorded")
         listings.append(
             Listing(f"{head} ({_count(n, 'run')})", tuple(f"{key}: {value}" for key, value in facts.items()))

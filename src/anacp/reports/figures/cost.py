@@ -27,9 +27,12 @@ class Cost:
 
 
 def _plain_ticks(axes: "Axes") -> None:
+    """Write 0.5 instead of powers of ten, with more ticks the narrower the range, and room between them."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7)))
+    low, high = axes.get_xlim()
+    subdivisions = (1, 2, 5) if high / low < 2000 else (1,)
+    axes.xaxis.set_major_locator(LogLocator(subs=subdivisions if high / low > 8 else (1, 1.5, 2, 3, 5, 7)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
 
@@ -51,8 +54,8 @@ def cost_against_accuracy(costs: Sequence[Cost], looks: "Mapping[str, Style]", *
         xlabel="seconds of learning, all tasks together",
         ylabel="accuracy after the last task (%)",
     )
-    _plain_ticks(axes)
     axes.margins(x=0.12, y=0.14)
+    _plain_ticks(axes)
     calm(axes, grid="both")
     low, high = axes.get_ylim()
     heights = spread([cost.accuracy for cost in costs], gap=(high - low) / 22)

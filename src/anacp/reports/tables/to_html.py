@@ -67,4 +67,4 @@ def _cell(cell: Cell) -> str:
 
 
 def _text(text: str) -> str:
-    return re.sub(r"\bA_(last|avg)\b", r"A<sub>\1</sub>", escape(text))
+    return re.sub(r"\bA_(last|avg|I|0)\b", r"A<sub>\1</sub>", escape(text))

@@ -53,7 +53,7 @@ def to_latex(table: Table) -> str:
 def escape(text: str) -> str:
     """Escape what LaTeX would take for a command, in one pass so that nothing is escaped twice."""
     escaped = re.sub("|".join(map(re.escape, SPECIAL)), lambda found: SPECIAL[found.group()], text)
-    return re.sub(r"\bA\\_(last|avg)\b", r"$A_{\\mathrm{\1}}$", escaped)
+    return re.sub(r"\bA\\_(last|avg|I|0)\b", r"$A_{\\mathrm{\1}}$", escaped)
 
 
 def _line(cells: list[str]) -> str:
