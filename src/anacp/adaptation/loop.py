@@ -1,7 +1,7 @@
-"""The optimiser loop: cross-entropy of a linear head on pooled features."""
+"""The optimiser loop, one for everything that is trained: a loss comes in, parameters move."""
 
 import math
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -9,17 +9,18 @@ from typing import Any
 import torch
 import torch.nn.functional as F  # noqa: N812
 from numpy.typing import NDArray
-from torch import Tensor, nn
-from torch.optim import SGD, Adam, AdamW, Optimizer
+from torch import Tensor
 
 from anacp.adaptation.checkpoint import Checkpoint
-from anacp.adaptation.recipes import Recipe
+from anacp.adaptation.plan import Group, Plan
 from anacp.errors import NumericalError
 from anacp.randomness import generator
 
-__all__ = ["Piece", "Progress", "optimise"]
+__all__ = ["Batches", "Loss", "Piece", "Progress", "cross_entropy", "optimise"]
 
 Piece = tuple[list[int], dict[str, NDArray[Any]]]  # rows and what the network takes of them
+Batches = Callable[[int, list[list[int]]], Iterable[list[Piece]]]  # reads the batches of an epoch, each in pieces
+Loss = Callable[[list[int], tuple[Tensor, ...]], tuple[Tensor, int]]  # summed over a piece's rows; how many are right
 
 
 @dataclass(frozen=True)
@@ -36,68 +37,55 @@ class Progress:
 
 
 def optimise(
-    network: nn.Module,
-    head: nn.Linear,
-    parts: Mapping[str, Tensor],
-    batches: Callable[[list[list[int]]], Iterable[list[Piece]]],
-    codes: Tensor,
-    recipe: Recipe,
+    groups: Sequence[Group],
+    batches: Batches,
+    loss: Loss,
+    n_rows: int,
+    plan: Plan,
     seed: int,
+    *,
+    role: str = "adaptation",
     checkpoint: Checkpoint | None = None,
 ) -> Generator[Progress, None, None]:
-    """Train head and parts, and yield after every step; a checkpoint is written after every epoch.
+    """Train the groups' parameters, and yield after every step; a checkpoint is written after every epoch.
 
-    `batches` reads rows, batch by batch, each batch in one or more pieces.
-
-    The network stays in eval mode throughout: dropout and batch statistics are as frozen as its weights. So a batch may
-    come in pieces, whose gradients add up to the batch's. The order of the rows is a function of (seed, epoch), so that
-    resuming needs no random state.
+    A batch may come in pieces, whose gradients add up to the batch's. The order of the rows is a function of
+    (seed, role, epoch), so that resuming needs no random state. Networks belong in eval mode: dropout would draw from
+    the global random state, and batch statistics would depend on the pieces.
     """
     started = perf_counter()
-    trained = {"head.weight": head.weight, "head.bias": head.bias, **parts}
-    optimizer = _optimizer(recipe, head, parts)
+    trained = {name: parameter for group in groups for name, parameter in group.parameters.items()}
+    device = next(iter(trained.values())).device
+    optimizer = plan.optimizer_for(groups)
     done = checkpoint.load_(trained, optimizer) if checkpoint else 0
-    network.eval()
-    for epoch in range(done, recipe.epochs):
-        for group in optimizer.param_groups:
-            group["lr"] = group["initial_lr"] * recipe.share(epoch)
-        order = torch.randperm(len(codes), generator=generator(seed, f"adaptation epoch {epoch}")).tolist()
-        groups = [order[start : start + recipe.batch_size] for start in range(0, len(order), recipe.batch_size)]
+    for epoch in range(done, plan.epochs):
+        order = torch.randperm(n_rows, generator=generator(seed, f"{role} epoch {epoch}")).tolist()
+        rows_of = [order[start : start + plan.batch_size] for start in range(0, n_rows, plan.batch_size)]
         loss_sum, correct, seen = 0.0, 0, 0
-        for step, pieces in enumerate(batches(groups)):
+        for step, pieces in enumerate(batches(epoch, rows_of)):
             optimizer.zero_grad()
             for rows, arrays in pieces:
-                inputs = (torch.from_numpy(array).to(head.weight.device) for array in arrays.values())
-                targets = codes[rows].to(head.weight.device)
-                scores = head(network(*inputs))
-                loss = F.cross_entropy(scores, targets, reduction="sum")
-                (loss / len(groups[step])).backward()  # type: ignore[no-untyped-call]
-                loss_sum, seen = loss_sum + loss.item(), seen + len(rows)
-                correct += int((scores.argmax(1) == targets).sum())
-            optimizer.step()
+                summed, right = loss(rows, tuple(torch.from_numpy(array).to(device) for array in arrays.values()))
+                (summed / len(rows_of[step])).backward()  # type: ignore[no-untyped-call]
+                loss_sum, correct, seen = loss_sum + summed.item(), correct + right, seen + len(rows)
+            plan.step(optimizer, plan.share(epoch, step, len(rows_of)))
             if not math.isfinite(loss_sum):
                 raise NumericalError(
-                    f"Expected a finite loss, got {loss_sum} in epoch {epoch + 1} with recipe {recipe.name!r}. "
-                    "Lower its learning rates."
+                    f"Expected a finite loss, got {loss_sum} in epoch {epoch + 1}. Lower its learning rates."
                 )
-            if step + 1 == len(groups) and checkpoint:
+            if step + 1 == len(rows_of) and checkpoint:
                 checkpoint.save(trained, optimizer, epoch + 1)
             yield Progress(
                 epoch + 1,
-                recipe.epochs,
+                plan.epochs,
                 step + 1,
-                len(groups),
+                len(rows_of),
                 loss_sum / seen,
                 100 * correct / seen,
                 perf_counter() - started,
             )
 
 
-def _optimizer(recipe: Recipe, head: nn.Linear, parts: Mapping[str, Tensor]) -> Optimizer:
-    groups: list[dict[str, Any]] = [
-        {"params": [head.weight, head.bias], "lr": recipe.head_rate, "initial_lr": recipe.head_rate},
-        {"params": list(parts.values()), "lr": recipe.parts_rate, "initial_lr": recipe.parts_rate},
-    ]
-    if recipe.optimizer == "sgd":
-        return SGD(groups, momentum=recipe.momentum, weight_decay=recipe.weight_decay)
-    return (Adam if recipe.optimizer == "adam" else AdamW)(groups, weight_decay=recipe.weight_decay)
+def cross_entropy(scores: Tensor, targets: Tensor) -> tuple[Tensor, int]:
+    """Return the cross-entropy summed over rows, and how many rows are right."""
+    return F.cross_entropy(scores, targets, reduction="sum"), int((scores.argmax(1) == targets).sum())

@@ -1,10 +1,10 @@
 """How a backbone is trained for a short while: one frozen record a recipe."""
 
 import difflib
-import math
 from dataclasses import dataclass
 from typing import Literal
 
+from anacp.adaptation.plan import Plan
 from anacp.errors import ParameterError, UnknownNameError
 
 __all__ = ["RECIPES", "Recipe", "recipe"]
@@ -27,22 +27,30 @@ class Recipe:
     final_rate: float = 1.0  # share of both rates that a cosine over the epochs leads to; 1 keeps them constant
 
     def __post_init__(self) -> None:
-        for field, allowed in (("parts", ("adapters", "lora")), ("optimizer", ("adam", "adamw", "sgd"))):
-            if getattr(self, field) not in allowed:
-                raise ParameterError(
-                    f"Expected {field} to be one of {', '.join(allowed)}, got {getattr(self, field)!r}. Choose one."
-                )
-        for field in ("rank", "epochs", "batch_size"):
-            if not isinstance(getattr(self, field), int) or getattr(self, field) < 1:
-                raise ParameterError(f"Expected {field} of at least 1, got {getattr(self, field)!r}.")
-        for field in ("head_rate", "parts_rate", "momentum", "weight_decay", "final_rate"):
+        if self.parts not in ("adapters", "lora"):
+            raise ParameterError(f"Expected parts to be one of adapters, lora, got {self.parts!r}. Choose one.")
+        if not isinstance(self.rank, int) or self.rank < 1:
+            raise ParameterError(f"Expected rank of at least 1, got {self.rank!r}.")
+        for field in ("head_rate", "parts_rate"):
             if not 0 <= getattr(self, field) < float("inf"):
                 raise ParameterError(f"Expected {field} of at least 0, got {getattr(self, field)!r}.")
+        _ = self.plan  # checks the rest
+
+    @property
+    def plan(self) -> Plan:
+        """How the optimiser goes about it."""
+        return Plan(
+            self.epochs,
+            self.batch_size,
+            self.optimizer,
+            momentum=self.momentum,
+            weight_decay=self.weight_decay,
+            final_rate=self.final_rate,
+        )
 
     def share(self, epoch: int) -> float:
         """Return the share of the learning rates in an epoch, counted from 0."""
-        cosine = (1 + math.cos(math.pi * epoch / self.epochs)) / 2
-        return self.final_rate + (1 - self.final_rate) * cosine
+        return self.plan.share(epoch)
 
 
 _ALL = (

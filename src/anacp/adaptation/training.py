@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from anacp.adaptation.adaptation import Adaptation
 from anacp.adaptation.adapters import empty_linear
 from anacp.adaptation.checkpoint import Checkpoint
-from anacp.adaptation.loop import Piece, Progress, optimise
+from anacp.adaptation.loop import Piece, Progress, cross_entropy, optimise
 from anacp.adaptation.parts import Parts, uniform
+from anacp.adaptation.plan import Group
 from anacp.adaptation.recipes import Recipe
 from anacp.adaptation.recipes import recipe as find_recipe
 from anacp.backbones import Backbone
@@ -29,7 +30,7 @@ from anacp.features.identity import common_folder, item_digests
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = ["Trained", "train"]
+__all__ = ["Trained", "check_examples", "data_identity", "read_pieces", "train"]
 
 PIECE = 32
 
@@ -82,45 +83,50 @@ def train(
         If the loss is no longer finite.
     """
     recipe = find_recipe(recipe) if isinstance(recipe, str) else recipe
-    classes, codes = _classes(items, labels)
-    data = _identity(backbone, items, classes[codes])
+    classes, codes = check_examples(items, labels)
+    data = data_identity(backbone, items, classes[codes])
     network = backbone.module()
     parts = Parts.inside(network, recipe, seed)
     head = empty_linear(backbone.n_features, len(classes), bias=True)
     with torch.no_grad():
         head.weight.copy_(uniform(head.weight, backbone.n_features, seed, "adaptation head"))
         head.bias.copy_(uniform(head.bias, backbone.n_features, seed, "adaptation head bias"))
-    pooled = PooledNetwork(network, backbone.preset.pooling).to(backbone.device)
+    pooled = PooledNetwork(network, backbone.preset.pooling).to(backbone.device).eval()
     run = {"recipe": asdict(recipe), "seed": seed, "base": backbone.fingerprint, "data": data}
     name = hashlib.blake2b(json.dumps(run, sort_keys=True).encode(), digest_size=16).hexdigest()
     checkpoint = Checkpoint(Path(checkpoints), name) if checkpoints is not None else None
 
-    def batches(groups: list[list[int]]) -> Iterable[list[Piece]]:
-        return read_ahead(lambda rows: _pieces(backbone, items, rows), groups, workers=backbone.reader.workers)
+    head, targets = head.to(backbone.device), torch.from_numpy(codes).to(backbone.device)
+
+    def batches(_: int, groups: list[list[int]]) -> Iterable[list[Piece]]:
+        return read_ahead(lambda rows: read_pieces(backbone, items, rows), groups, workers=backbone.reader.workers)
 
     yield from optimise(
-        pooled,
-        head.to(backbone.device),
-        parts.parameters,
+        [
+            Group({"head.weight": head.weight, "head.bias": head.bias}, recipe.head_rate),
+            Group(parts.parameters, recipe.parts_rate),
+        ],
         batches,
-        torch.from_numpy(codes),
-        recipe,
+        lambda rows, inputs: cross_entropy(head(pooled(*inputs)), targets[rows]),
+        len(items),
+        recipe.plan,
         seed,
-        checkpoint,
+        checkpoint=checkpoint,
     )
     adaptation = Adaptation(recipe, seed, backbone.fingerprint, data, parts.tensors())
     weight, bias = (parameter.detach().cpu().numpy() for parameter in (head.weight, head.bias))
     return Trained(adaptation, weight, bias, classes)
 
 
-def _pieces(backbone: Backbone, items: Sequence[Any], rows: list[int]) -> list[Piece]:
+def read_pieces(backbone: Backbone, items: Sequence[Any], rows: list[int]) -> list[Piece]:
     """Read a batch as pieces of bounded size: texts of like length need little padding, images little memory."""
     ordered = [rows[place] for place in backbone.reader.order([items[row] for row in rows])]
     pieces = (ordered[start : start + PIECE] for start in range(0, len(ordered), PIECE))
     return [(piece, backbone.reader.read([items[row] for row in piece], "refuse").arrays) for piece in pieces]
 
 
-def _classes(items: Sequence[Any], labels: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def check_examples(items: Sequence[Any], labels: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the classes, at least two, and the place of each label among them."""
     if isinstance(items, str | Path):
         raise InputError("Expected a sequence of items, got a single one. Put it into a list.")
     flat = np.asarray(labels)
@@ -135,7 +141,7 @@ def _classes(items: Sequence[Any], labels: ArrayLike) -> tuple[NDArray[Any], NDA
     return classes, codes.astype(np.int64)
 
 
-def _identity(backbone: Backbone, items: Sequence[Any], labels: NDArray[Any]) -> str:
+def data_identity(backbone: Backbone, items: Sequence[Any], labels: NDArray[Any]) -> str:
     """Return a hash of items and labels, in their order."""
     root = common_folder(items) if backbone.modality == "image" else None
     digest = hashlib.blake2b(digest_size=16)

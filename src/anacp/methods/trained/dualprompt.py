@@ -1,0 +1,106 @@
+"""DualPrompt: general prefixes for all tasks, expert prefixes for each (Wang et al. 2022)."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch import Tensor
+
+from anacp.adaptation.plan import Plan
+from anacp.backbones import Backbone
+from anacp.methods.trained.draws import between
+from anacp.methods.trained.prompt_method import PromptMethod
+from anacp.methods.trained.prompted_network import Prompts
+from anacp.methods.trained.registry import register
+from anacp.methods.trained.stage import State
+
+__all__ = ["DualPrompt"]
+
+
+@register
+class DualPrompt(PromptMethod):
+    """Keys and values added to the attention: general ones in the first blocks, a task's own in the next.
+
+    Training uses the task's own expert; a prediction uses the one whose key is nearest to the query. Experts and keys
+    of earlier tasks stay as they are.
+
+    Parameters
+    ----------
+    backbone : str or Backbone
+        A transformer.
+    general_layers, expert_layers : sequence of int, default=(0, 1), (2, 3, 4)
+        Blocks, counted from 0.
+    general_length, expert_length : int, default=5
+        Keys, and as many values, in each of these blocks. Published with ImageNet-R: experts of 20.
+    pull : float, default=1
+        Weight of the term that draws the task's key to the queries.
+    rate : float, default=0.03
+        Learning rate for 256 rows a step; it is scaled with `batch_size`.
+    epochs, batch_size : int, default=5, 128
+        Passes over a task's items, and items a step.
+    clip : float, default=1
+        Largest norm of the gradient.
+    seed : int, default=0
+        Decides the first weights and the order of the rows.
+    checkpoints : path, optional
+        A folder: a killed `learn` goes on from there.
+    """
+
+    def __init__(
+        self,
+        backbone: str | Backbone,
+        *,
+        general_layers: Sequence[int] = (0, 1),
+        expert_layers: Sequence[int] = (2, 3, 4),
+        general_length: int = 5,
+        expert_length: int = 5,
+        pull: float = 1.0,
+        rate: float = 0.03,
+        epochs: int = 5,
+        batch_size: int = 128,
+        clip: float = 1.0,
+        seed: int = 0,
+        checkpoints: str | Path | None = None,
+    ) -> None:
+        super().__init__(backbone, seed=seed, checkpoints=checkpoints)
+        self.general_layers, self.expert_layers = tuple(general_layers), tuple(expert_layers)
+        self.general_length, self.expert_length, self.pull = general_length, expert_length, pull
+        self.rate, self.epochs, self.batch_size, self.clip = rate, epochs, batch_size, clip
+        self.plan = Plan(epochs, batch_size, "adam", clip=clip)
+
+    @property
+    def layers(self) -> tuple[int, ...]:
+        """The blocks that take prefixes."""
+        return self.general_layers + self.expert_layers
+
+    @property
+    def _step_rate(self) -> float:
+        return self.rate * self.batch_size / 256
+
+    def _grow(self, state: State, task: int) -> list[str]:
+        width = self.backbone.n_features
+        if task == 0:
+            shape = (len(self.general_layers), 2, self.general_length, width)
+            state["prompts.general"] = between(-1, 1, self.seed, "DualPrompt general", *shape)
+        own = [f"prompts.expert {task}", f"keys.expert {task}"]
+        shape = (len(self.expert_layers), 2, self.expert_length, width)
+        state[own[0]] = between(-1, 1, self.seed, f"DualPrompt expert {task}", *shape)
+        state[own[1]] = between(-1, 1, self.seed, f"DualPrompt key {task}", width)
+        return ["prompts.general", *own]
+
+    def _prompts(self, prompts: Mapping[str, Tensor], queries: Tensor, task: int | None) -> tuple[Prompts, Tensor]:
+        directions = F.normalize(queries, dim=1)  # (n, d)
+        if task is None:
+            n_tasks = sum(name.startswith("keys.") for name in prompts)
+            keys = torch.stack([prompts[f"keys.expert {number}"] for number in range(n_tasks)])
+            nearest = (directions @ F.normalize(keys, dim=1).mT).argmax(1)  # (n,)
+            experts = torch.stack([prompts[f"prompts.expert {number}"] for number in range(n_tasks)])[nearest]
+            pull = queries.new_zeros(())
+        else:
+            experts = prompts[f"prompts.expert {task}"][None]
+            pull = -self.pull * (directions @ F.normalize(prompts[f"keys.expert {task}"], dim=0)).sum()
+        general = prompts["prompts.general"]
+        prefixes = {layer: (general[None, i, 0], general[None, i, 1]) for i, layer in enumerate(self.general_layers)}
+        prefixes |= {layer: (experts[:, i, 0], experts[:, i, 1]) for i, layer in enumerate(self.expert_layers)}
+        return Prompts(prefixes=prefixes), pull

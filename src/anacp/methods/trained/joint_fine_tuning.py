@@ -1,0 +1,75 @@
+"""Joint fine-tuning: LoRA and head trained on all tasks at once, the upper bound of a comparison."""
+
+from collections.abc import Generator
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from torch import Tensor, nn
+
+from anacp.adaptation.parts import Parts
+from anacp.adaptation.plan import Plan
+from anacp.adaptation.recipes import Recipe
+from anacp.backbones import Backbone
+from anacp.methods.trained.registry import register
+from anacp.methods.trained.stage import Stage, State, TaskExamples
+from anacp.methods.trained.tuned_network import TunedNetwork
+
+__all__ = ["JointFineTuning"]
+
+
+@register
+class JointFineTuning(TunedNetwork):
+    """LoRA on every query and value projection, and a linear head, on the examples of all tasks together.
+
+    Parameters
+    ----------
+    backbone : str or Backbone
+        A transformer.
+    rank : int, default=8
+        Of LoRA.
+    rate, head_rate : float, default=1e-4, 1e-3
+        Learning rates of LoRA and head. Published with MoCo-v3: ten times both, and a `final_rate` of 0.01.
+    epochs, batch_size : int, default=20, 128
+        Passes over the items, and items a step.
+    schedule : {"cosine", "one-cycle"}, default="cosine"
+        Along a cosine from epoch to epoch, or up and down from step to step.
+    final_rate : float, default=0.1
+        Share of the rates at the end of the cosine.
+    weight_decay : float, default=0.01
+        AdamW's.
+    seed : int, default=0
+        Decides the first weights and the order of the rows.
+    checkpoints : path, optional
+        A folder: a killed `learn` goes on from there.
+    """
+
+    joint: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        backbone: str | Backbone,
+        *,
+        rank: int = 8,
+        rate: float = 1e-4,
+        head_rate: float = 1e-3,
+        epochs: int = 20,
+        batch_size: int = 128,
+        schedule: Literal["cosine", "one-cycle"] = "cosine",
+        final_rate: float = 0.1,
+        weight_decay: float = 0.01,
+        seed: int = 0,
+        checkpoints: str | Path | None = None,
+    ) -> None:
+        super().__init__(backbone, seed=seed, checkpoints=checkpoints)
+        self.rank, self.rate, self.head_rate, self.epochs, self.batch_size = rank, rate, head_rate, epochs, batch_size
+        self.schedule, self.final_rate, self.weight_decay = schedule, final_rate, weight_decay
+        self.plan = Plan(
+            epochs, batch_size, "adamw", weight_decay=weight_decay, schedule=schedule, final_rate=final_rate
+        )
+
+    def _trainable(self, network: nn.Module) -> dict[str, Tensor]:
+        recipe = Recipe("joint fine-tuning", self.head_rate, self.rate, "lora", self.rank)
+        return Parts.inside(network, recipe, self.seed).parameters
+
+    def _stages(self, task: TaskExamples, state: State) -> Generator[Stage, None, None]:
+        yield from self._fine_tuning(task, state, task.present)
