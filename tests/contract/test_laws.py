@@ -1,6 +1,7 @@
 """Laws that hold for every registered learner, in every setting listed here."""
 
 import copy
+import pickle
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import anacp
 from anacp.errors import AnacpError, InputError, MismatchError, NotLearnedError, ParameterError
 from anacp.learners import LEARNERS, AnaCP, Learner
+from anacp.learners.memory import Memory
 from tests.conftest import blobs
 
 # Small sizes for learners whose defaults are large, and every branch.
@@ -158,6 +160,48 @@ def test_save_and_load(model: Learner, tmp_path) -> None:
     np.testing.assert_array_equal(loaded.decision_function(x), model.decision_function(x))
     np.testing.assert_array_equal(loaded.predict(x), model.predict(x))
     same(loaded.partial_fit(x[:9], labels[:9]), model.partial_fit(x[:9], labels[:9]), x)
+
+
+@learners
+def test_a_solved_model_is_saved_with_its_solution(model: Learner, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = blobs()
+    model.partial_fit(x, y).solve(probabilities=True)
+    scores, probabilities = model.decision_function(x), model.predict_proba(x)
+    model.save(tmp_path / "model")
+
+    def solved_again(*_: object) -> None:
+        raise AssertionError("solved again")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(model), "_solve", solved_again)
+        patch.setattr("anacp.learners.base.mixed_draws", solved_again)
+        if not keeps_factors(model):
+            patch.setattr(Memory, "statistics", property(solved_again))
+        loaded = anacp.load(tmp_path / "model")
+        np.testing.assert_array_equal(loaded.decision_function(x), scores)
+        np.testing.assert_array_equal(loaded.predict_proba(x), probabilities)
+        np.testing.assert_array_equal(loaded.predict_proba(x[:1]), model.predict_proba(x[:1]))
+    same(loaded.partial_fit(x[:9], y[:9]), model.partial_fit(x[:9], y[:9]), x)
+    model.save(tmp_path / "model")  # solved by the comparison, then taught again
+    model.partial_fit(x, y + 5).save(tmp_path / "more")
+    assert (anacp.load(tmp_path / "model")._is_solved, anacp.load(tmp_path / "more")._is_solved) == (True, False)
+
+
+def keeps_factors(model: Learner) -> bool:
+    """FeCAM's inverse roots are larger than its statistics, and made from these."""
+    return type(model).__name__ == "FeCAM" and model.covariance == "class"
+
+
+@learners
+def test_what_is_loaded_survives_its_file(learner: Learner, tmp_path) -> None:
+    x, y = blobs()
+    path = tmp_path / "model"
+    model = clone(learner).partial_fit(x, y)
+    model.save(path)
+    loaded, copied = anacp.load(path), pickle.loads(pickle.dumps(anacp.load(path)))
+    clone(learner).partial_fit(x[:, :3], y + 7).save(path)
+    same(loaded.partial_fit(x[:9], y[:9]), clone(learner).partial_fit(x, y).partial_fit(x[:9], y[:9]), x)
+    same(copied, model, x)
 
 
 @learners

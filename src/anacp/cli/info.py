@@ -6,7 +6,8 @@ from typing import Any
 import typer
 
 from anacp.cli.options import AsJson, Model
-from anacp.learners.files import read_model
+from anacp.files import TensorFile
+from anacp.learners.keeping import MODEL
 from anacp.learners.summary import format_bytes
 from anacp.methods.origin import Origin
 
@@ -15,9 +16,10 @@ __all__ = ["info"]
 
 def info(model: Model, as_json: AsJson = False) -> None:
     """Show backbone, learner, classes with their numbers of examples, size, date and version."""
-    header, tensors = read_model(model, only=("moments.counts",))
+    file = TensorFile(model, MODEL)
+    header = file.header
     origin = Origin(**header["backbone"]) if "backbone" in header else None
-    counts = tensors["moments.counts"].tolist()
+    (counts,) = (tensor.tolist() for tensor in file.tensors("moments.counts").values())
     facts: dict[str, Any] = {
         "model": str(model),
         "backbone": header.get("backbone"),

@@ -20,9 +20,11 @@ from anacp.backbones.engines import EngineName
 from anacp.backbones.inputs import OnError
 from anacp.errors import InputError, MismatchError, ModelFileError, NotLearnedError, ParameterError
 from anacp.features import FeatureStore
-from anacp.learners import Learner, learner, method
-from anacp.learners.files import read_model, write_model
+from anacp.files import TensorFile, write_file
+from anacp.learners import Learner, method
 from anacp.learners.inputs import Labels
+from anacp.learners.keeping import MODEL
+from anacp.learners.loading import restored
 from anacp.learners.summary import format_bytes
 from anacp.methods.encoding import ProgressCallback, encode
 from anacp.methods.given import Given, as_items, given
@@ -31,6 +33,8 @@ from anacp.methods.origin import Origin
 from anacp.methods.records import Forgotten, Learned
 
 __all__ = ["Classifier"]
+
+EXAMPLES = "examples."  # the tensors of a model file that say which examples it learned
 
 
 @lru_cache(maxsize=4)
@@ -282,7 +286,8 @@ class Classifier:
         classes = self.classes_.tolist()
         header, tensors = self.learner._contents()
         header |= {"backbone": asdict(self.origin), "saved": datetime.now(UTC).isoformat(timespec="seconds")}
-        write_model(path, header, tensors | self._known.tensors(classes))
+        known = {f"{EXAMPLES}{name}": tensor for name, tensor in self._known.tensors(classes).items()}
+        write_file(path, MODEL, header, tensors | known)
 
     @classmethod
     def load(
@@ -299,22 +304,21 @@ class Classifier:
         Its backbone is the one that the file names, loaded on first use, or the one given; any other than the one it
         was learned with is refused.
         """
-        header, tensors = read_model(path)
-        if "backbone" not in header:
+        file = TensorFile(path, MODEL)
+        if "backbone" not in file.header:
             raise ModelFileError(
                 f"Expected a classifier, got a learner of features, which names no backbone: {path}. "
                 "Read it with `anacp.load`."
             )
-        origin = Origin(**header["backbone"])
-        restored = learner(header["learner"])(**header["parameters"] | {"device": device})
-        made = cls(backbone or origin.name, restored, engine=engine, device=device, store=store)
+        origin = Origin(**file.header["backbone"])
+        made = cls(backbone or origin.name, engine=engine, device=device, store=store)
         if isinstance(backbone, Backbone):
             origin.check(Origin.of(backbone))
         made._origin = origin
         if isinstance(backbone, str):
             made.backbone  # noqa: B018 (loaded now, to be refused now)
-        made.learner._restore(header, tensors)
-        made._known = Known.restored(made.classes_.tolist(), tensors)
+        made.learner = restored(file, device)
+        made._known = Known.restored(made.classes_.tolist(), file.tensors(EXAMPLES))
         return made
 
     def summary(self) -> None:
