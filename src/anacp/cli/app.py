@@ -15,6 +15,7 @@ from anacp.cli.info import info
 from anacp.cli.learn import learn
 from anacp.cli.merge import merge
 from anacp.cli.predict import predict
+from anacp.cli.solve import solve
 from anacp.errors import AnacpError
 from anacp.version import __version__
 
@@ -47,6 +48,7 @@ def _root(
 app.command()(learn)
 app.command()(predict)
 app.command()(evaluate)
+app.command()(solve)
 app.command()(forget)
 app.command()(merge)
 app.command()(info)

@@ -28,6 +28,7 @@ def info(model: Model, as_json: AsJson = False) -> None:
         "n_features": header["n_features"],
         "examples": sum(counts),
         "classes": [{"label": c, "examples": n} for c, n in zip(header["classes"], counts, strict=True)],
+        "solved": header.get("solution") is not None,
         "bytes": model.stat().st_size,
         "saved": header.get("saved"),
         "written_by": header["written_by"],
@@ -39,6 +40,7 @@ def info(model: Model, as_json: AsJson = False) -> None:
         "backbone": str(origin) if origin else "none: a learner of features",
         "learner": facts["learner"],
         "learned": f"{facts['examples']:,} examples of {len(counts):,} classes",
+        "solved": "yes: predictions start at once" if facts["solved"] else "no: see `anacp solve`",
         "size": format_bytes(facts["bytes"]),
         "saved": f"{facts['saved'] or 'date not stated'} by {facts['written_by']}",
     }

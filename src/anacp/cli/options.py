@@ -1,11 +1,20 @@
 """Options that the everyday commands share."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-__all__ = ["AsJson", "Examples", "Model", "Split", "join"]
+__all__ = ["AsJson", "Examples", "Model", "OnError", "Solve", "Split", "join"]
+
+
+class OnError(StrEnum):
+    """What to do with what cannot be used."""
+
+    refuse = "refuse"
+    skip = "skip"
+
 
 Model = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
 Examples = Annotated[
@@ -18,6 +27,9 @@ Examples = Annotated[
 Split = Annotated[
     str | None,
     typer.Option(help="Where the examples are split into train and test: which to take, or 'all'.", show_default=False),
+]
+Solve = Annotated[
+    bool, typer.Option(help="Solve before saving, so that predictions need not; or leave it to `anacp solve`.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, nothing else.")]
 
