@@ -8,13 +8,13 @@ from sklearn.exceptions import NotFittedError
 
 __all__ = [
     "AnacpError",
+    "BusyError",
     "DataFileError",
     "FeatureStoreError",
     "ImageError",
     "InputError",
     "MismatchError",
     "MissingDataError",
-    "MissingExtraError",
     "ModelFileError",
     "NotLearnedError",
     "NumericalError",
@@ -65,6 +65,10 @@ class UnavailableError(AnacpError, RuntimeError):
     """A package or weights that are not here; the message says what to install or download, and where to put it."""
 
 
+class BusyError(AnacpError, RuntimeError):
+    """A file that another process is changing; nothing was done."""
+
+
 class FeatureStoreError(AnacpError, ValueError):
     """An entry of the feature store that is damaged or written by a newer version."""
 
@@ -75,10 +79,6 @@ class DataFileError(AnacpError, ValueError):
 
 class MissingDataError(AnacpError, FileNotFoundError):
     """Data or a model that is not on disk; the message says what was looked for, and where."""
-
-
-class MissingExtraError(AnacpError, ImportError):
-    """An optional package that is not installed; the message says how to install it."""
 
 
 class RidgeEdgeWarning(UserWarning):

@@ -9,7 +9,7 @@ from anacp.adaptation import Recipe
 from anacp.adaptation.parts import Parts
 from anacp.backbones import backbone
 from anacp.backbones.network import PooledNetwork
-from anacp.errors import MismatchError, MissingExtraError, ModelFileError
+from anacp.errors import MismatchError, ModelFileError, UnavailableError
 from tests.adaptation.models import KINDS, TINY, TINY_LORA, examples, tiny
 from tests.backbones.models import needs_lite0
 
@@ -118,7 +118,7 @@ def test_foreign_weights_are_refused(tmp_path) -> None:
 
 def test_without_peft_the_message_says_what_to_install(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "peft", None)
-    with pytest.raises(MissingExtraError, match=r"anacp\[adaptation\]"):
+    with pytest.raises(UnavailableError, match=r"anacp\[adaptation\]"):
         Parts.inside(tiny("vit", tmp_path).module(), TINY_LORA, seed=0)
 
 

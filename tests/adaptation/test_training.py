@@ -19,6 +19,10 @@ from tests.adaptation.models import KINDS, TINY, TINY_LORA, examples, tiny
 pytest.importorskip("transformers")
 
 
+# Enough where it matters only that something was trained.
+SHORT = replace(TINY, epochs=1)
+
+
 def run(encoder, options: Recipe = TINY, **changes):
     """All progress, and the result."""
     items, labels = examples(encoder.modality)
@@ -67,7 +71,7 @@ def test_it_learns_and_the_backbone_stays(tmp_path, kind: str) -> None:
 def test_engines_agree_on_an_adapted_network(tmp_path, kind: str) -> None:
     eager, exported = tiny(kind, tmp_path), tiny(kind, tmp_path, engine="onnx")
     items, labels = examples(eager.modality)
-    adaptation = adapt(eager, items, labels, recipe=replace(TINY, epochs=2))
+    adaptation = adapt(eager, items, labels, recipe=SHORT)
     one, other = adaptation.apply(eager), adaptation.apply(exported)
     assert (other.engine, other.fingerprint) == ("onnx", one.fingerprint)
     np.testing.assert_allclose(other.encode(items), one.encode(items), atol=1e-3)
@@ -75,26 +79,25 @@ def test_engines_agree_on_an_adapted_network(tmp_path, kind: str) -> None:
 
 def test_reproducible_from_the_seed_alone(tmp_path) -> None:
     encoder = tiny("bert", tmp_path)
-    _, first = run(encoder)
+    _, first = run(encoder, SHORT)
     torch.rand(3)  # moves the global random state
-    _, again = run(encoder)
+    _, again = run(encoder, SHORT)
     assert same(first.adaptation, again.adaptation)
     np.testing.assert_array_equal(first.weight, again.weight)
     assert first.adaptation.fingerprint == again.adaptation.fingerprint
-    _, other = run(encoder, seed=1)
+    _, other = run(encoder, SHORT, seed=1)
     assert not same(first.adaptation, other.adaptation)
 
 
 def test_fingerprints_tell_apart(tmp_path) -> None:
     encoder = tiny("bert", tmp_path)
     items, labels = examples("text")
-    short = replace(TINY, epochs=1)
     made = [
-        adapt(encoder, items, labels, recipe=short),
-        adapt(encoder, items, labels, recipe=short, seed=1),
-        adapt(encoder, items, labels, recipe=replace(short, name="another name")),
-        adapt(encoder, items[::-1], labels[::-1], recipe=short),
-        adapt(encoder, items, labels[::-1], recipe=short),
+        adapt(encoder, items, labels, recipe=SHORT),
+        adapt(encoder, items, labels, recipe=SHORT, seed=1),
+        adapt(encoder, items, labels, recipe=replace(SHORT, name="another name")),
+        adapt(encoder, items[::-1], labels[::-1], recipe=SHORT),
+        adapt(encoder, items, labels[::-1], recipe=SHORT),
     ]
     made.append(replace(made[0], tensors={name: tensor + 1e-3 for name, tensor in made[0].tensors.items()}))
     prints = {one.apply(encoder).fingerprint for one in made} | {encoder.fingerprint}
@@ -102,12 +105,12 @@ def test_fingerprints_tell_apart(tmp_path) -> None:
     assert made[0].fingerprint.startswith("tiny seed 0 ")
 
 
-SGD = Recipe("sgd", 0.05, 0.05, optimizer="sgd", epochs=4, batch_size=8, momentum=0.9, final_rate=0.0)
+SGD = Recipe("sgd", 0.05, 0.05, optimizer="sgd", epochs=3, batch_size=8, momentum=0.9, final_rate=0.0)
 
 
 @pytest.mark.parametrize("options", [TINY, TINY_LORA, SGD], ids=lambda options: options.name)
 def test_a_killed_adaptation_goes_on_to_the_same_weights(tmp_path, options: Recipe) -> None:
-    encoder = tiny("bert", tmp_path)
+    encoder, options = tiny("bert", tmp_path), replace(options, epochs=3)
     items, labels = examples("text")
     _, whole = run(encoder, options)
     folder = tmp_path / "checkpoints"
@@ -122,16 +125,19 @@ def test_a_killed_adaptation_goes_on_to_the_same_weights(tmp_path, options: Reci
     progress, finished = run(encoder, options, checkpoints=folder)
     assert progress == []
     assert same(finished.adaptation, whole.adaptation)
-    run(encoder, options, checkpoints=folder, seed=1)
+    other = train(encoder, items, labels, recipe=options, checkpoints=folder, seed=1)
+    for _ in range(6):
+        next(other)
+    other.close()
     assert len(list(folder.iterdir())) == 2  # another run has a file of its own
 
 
 def test_a_damaged_checkpoint_counts_as_none(tmp_path) -> None:
     encoder = tiny("bert", tmp_path)
-    _, whole = run(encoder, checkpoints=tmp_path / "checkpoints")
+    _, whole = run(encoder, SHORT, checkpoints=tmp_path / "checkpoints")
     (path,) = (tmp_path / "checkpoints").iterdir()
     path.write_bytes(path.read_bytes()[:200])
-    progress, again = run(encoder, checkpoints=tmp_path / "checkpoints")
+    progress, again = run(encoder, SHORT, checkpoints=tmp_path / "checkpoints")
     assert progress[0].epoch == 1
     assert same(again.adaptation, whole.adaptation)
 
@@ -141,7 +147,7 @@ def test_batch_statistics_stay_frozen(tmp_path) -> None:
     network = encoder.module()
     network.layernorm = nn.Sequential(network.layernorm, nn.BatchNorm1d(5), nn.Dropout(0.5))  # 5 tokens
     encoder = encoder.with_module(network, "with batch norm and dropout")
-    _, trained = run(encoder)
+    _, trained = run(encoder, SHORT)
     adapted = trained.adaptation.apply(encoder).module()
     assert torch.equal(adapted.layernorm[1].running_mean, torch.zeros(5))
     assert adapted.layernorm[1].num_batches_tracked == 0
@@ -217,11 +223,11 @@ def test_bad_input_is_refused(tmp_path) -> None:
 def test_files(tmp_path) -> None:
     encoder = tiny("bert", tmp_path)
     items, labels = examples("text")
-    adaptation = adapt(encoder, items, labels, recipe=TINY, seed=3)
+    adaptation = adapt(encoder, items, labels, recipe=SHORT, seed=3)
     path = tmp_path / "adaptation.safetensors"
     adaptation.save(path)
     loaded = Adaptation.load(path)
-    assert (loaded.recipe, loaded.seed, loaded.fingerprint) == (TINY, 3, adaptation.fingerprint)
+    assert (loaded.recipe, loaded.seed, loaded.fingerprint) == (SHORT, 3, adaptation.fingerprint)
     np.testing.assert_array_equal(loaded.apply(encoder).encode(items), adaptation.apply(encoder).encode(items))
     with pytest.raises(MismatchError, match="Use the backbone that was adapted"):
         loaded.apply(tiny("vit", tmp_path))

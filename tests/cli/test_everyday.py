@@ -120,6 +120,64 @@ def test_forget_and_merge(photos: Path, model: Path) -> None:
     assert not (model.parent / "x").exists()
 
 
+@needs_lite0
+def test_a_solution_is_kept_unless_told_otherwise(photos: Path, model: Path) -> None:
+    more = folder(model.parent / "more", ["green"], range(5))
+    shown = folder(model.parent / "shown", ["blue", "green"], range(20, 22))
+    assert facts("info", model)["solved"]
+    learned = facts("learn", more, "--model", model, "--no-solve")
+    assert learned["solve_seconds"] == 0
+    assert not facts("info", model)["solved"]
+    assert "solved    no" in run("info", model)
+    before = run("predict", model, shown)
+    assert "solved for 3 classes" in run("solve", model)
+    assert facts("info", model)["solved"]
+    assert Classifier.load(model).learner._is_solved
+    assert run("predict", model, shown) == before
+    run("forget", model, more)
+    run("merge", model, _other(model.parent), "-o", model.parent / "merged.anacp", "--no-solve")
+    assert [facts("info", path)["solved"] for path in (model, model.parent / "merged.anacp")] == [True, False]
+
+
+def _other(path: Path) -> Path:
+    run("learn", folder(path / "yellow", ["yellow"], range(3)), "--model", path / "y.anacp", "--learner", "ncm")
+    return path / "y.anacp"
+
+
+@needs_lite0
+def test_predict_may_skip_what_cannot_be_read(model: Path) -> None:
+    shown = folder(model.parent / "shown", ["blue", "red"], range(20, 22))
+    (shown / "blue" / "broken.png").write_bytes(b"no picture")
+    fails(r"blue/broken\.png", "predict", model, shown)
+    rows = json.loads(run("predict", model, shown, "--json", "--on-error", "skip"))
+    assert [row["top"][0]["label"] for row in rows[:-1]] == ["blue", "blue", "red", "red"]
+    assert rows[-1]["input"].endswith("broken.png")
+    assert "broken.png" in rows[-1]["error"]
+    assert "skipped" in run("predict", model, shown, "--on-error", "skip")
+    fails("can be read, got none of 1", "predict", model, shown / "blue" / "broken.png", "--on-error", "skip")
+
+
+@needs_lite0
+def test_two_writers_never_meet(photos: Path, model: Path) -> None:
+    more = folder(model.parent / "more", ["green"], range(3))
+    code = "import sys, pathlib; from anacp.locks import locked\n"
+    code += "with locked(pathlib.Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
+    command = [sys.executable, "-c", code, str(model)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout.readline() == "held\n"
+            before = model.read_bytes()
+            fails("another process that is at it", "learn", more, "--model", model)
+            fails("another process that is at it", "forget", model, photos / "first")
+            fails("another process that is at it", "solve", model)
+            assert model.read_bytes() == before
+            run("predict", model, more)  # reading needs no lock
+        finally:
+            process.kill()
+    assert facts("learn", more, "--model", model)["new_examples"] == 3  # the kernel has released a killed one's
+    assert [path.name for path in model.parent.glob(".*")] == []
+
+
 def fails(message: str, *arguments: object) -> None:
     """The error is one line, and exit code 2."""
     with pytest.raises(AnacpError, match=message):

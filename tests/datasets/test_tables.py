@@ -118,7 +118,7 @@ def test_without_pyarrow_the_extra_is_named(tmp_path: Path) -> None:
         "import sys; sys.modules['pyarrow'] = None\n"
         "import anacp.datasets as d, anacp.errors as e\n"
         f"try: d.open_dataset('cub', root={str(tmp_path)!r})\n"
-        "except e.MissingExtraError as problem: print(problem)"
+        "except e.UnavailableError as problem: print(problem)"
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert "pip install 'anacp[parquet]'" in printed

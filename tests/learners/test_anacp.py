@@ -55,7 +55,7 @@ def test_elm_equals_ridge_on_its_replay() -> None:
             rows.append(moments.means[c] + group.noise)
             classes.append(torch.full((7,), int(c)))
     u = solution.projection(torch.cat(rows))
-    z = solution.features.projection(u)
+    z = model._projection(model.n_features_in_, "classifier")(u)
     targets = torch.nn.functional.one_hot(torch.cat(classes), 6).double()
     weights = torch.linalg.solve(z.mT @ z + torch.eye(80, dtype=torch.float64), z.mT @ targets)
     torch.testing.assert_close(solution.weights, weights, rtol=1e-7, atol=1e-9)

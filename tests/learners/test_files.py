@@ -3,6 +3,7 @@
 import json
 import os
 import stat
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from safetensors.torch import save_file
 
 import anacp
 from anacp.errors import ModelFileError, UnknownNameError
-from anacp.learners import files, learner
+from anacp.learners import keeping, learner
 from tests.conftest import blobs
 
 
@@ -61,12 +62,12 @@ def test_foreign(tmp_path) -> None:
 
 
 def test_missing(tmp_path) -> None:
-    with pytest.raises(FileNotFoundError, match="No model file at"):
+    with pytest.raises(FileNotFoundError, match="No anacp model at"):
         anacp.load(tmp_path / "nothing")
 
 
 def test_newer(model: anacp.AnaCP, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "FORMAT_VERSION", 2)
+    monkeypatch.setattr(keeping, "MODEL", replace(keeping.MODEL, version=2))
     model.save(tmp_path / "newer")
     monkeypatch.undo()
     with pytest.raises(ModelFileError, match=r"version 1 or older, got 2.*Upgrade anacp"):

@@ -8,20 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 
 from anacp.adaptation.parts import Parts
 from anacp.adaptation.recipes import Recipe
-from anacp.atomic import replacing
 from anacp.backbones import Backbone
 from anacp.errors import MismatchError, ModelFileError
-from anacp.version import __version__
+from anacp.files import FileKind, TensorFile, write_file
 
 __all__ = ["Adaptation"]
 
-FORMAT, FORMAT_VERSION = "anacp-adaptation", 1
+ADAPTATION = FileKind("anacp-adaptation", 1, "an adaptation")
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,42 +54,20 @@ class Adaptation:
 
     def save(self, path: str | Path) -> None:
         """Write one safetensors file, all or nothing; `Adaptation.load` reads it back."""
-        metadata = {"format": FORMAT, "format_version": str(FORMAT_VERSION), "written_by": f"anacp {__version__}"}
-        metadata |= {key: json.dumps(value) for key, value in self._header().items()}
-        with replacing(Path(path)) as temporary:
-            save_file({name: tensor.contiguous() for name, tensor in self.tensors.items()}, temporary, metadata)
+        write_file(path, ADAPTATION, self._header(), self.tensors)
 
     @classmethod
     def load(cls, path: str | Path) -> "Adaptation":
         """Return what `save` wrote, or say what is wrong with the file."""
-        path = Path(path)
-        if not path.is_file():
-            raise FileNotFoundError(f"No adaptation at {path}. Check the path, or write one with `save`.")
+        file = TensorFile(path, ADAPTATION)
         try:
-            with safe_open(path, framework="pt") as file:
-                metadata = file.metadata() or {}
-                _check_format(path, metadata)
-                tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
-            header = {key: json.loads(metadata[key]) for key in ("recipe", "seed", "base", "data")}
-            return cls(Recipe(**header.pop("recipe")), tensors=tensors, **header)
-        except (SafetensorError, KeyError, TypeError) as problem:
+            header = {key: file.header[key] for key in ("recipe", "seed", "base", "data")}
+            return cls(Recipe(**header.pop("recipe")), tensors=file.tensors(), **header)
+        except (KeyError, TypeError) as problem:
             raise ModelFileError(
-                f"Expected an adaptation, got a file that is truncated or of another kind: {path} ({problem}). "
-                "Copy it again from its source, or adapt the backbone again."
+                f"Expected an adaptation with its recipe, got another header: {path} ({problem}). "
+                "Adapt the backbone again."
             ) from problem
 
     def _header(self) -> dict[str, Any]:
         return {"recipe": asdict(self.recipe), "seed": self.seed, "base": self.base, "data": self.data}
-
-
-def _check_format(path: Path, metadata: Mapping[str, str]) -> None:
-    if metadata.get("format") != FORMAT:
-        raise ModelFileError(
-            f"Expected an adaptation, got a safetensors file of another kind: {path}. Give a file written by `save`."
-        )
-    version = int(metadata.get("format_version", 0))
-    if version > FORMAT_VERSION:
-        raise ModelFileError(
-            f"Expected format version {FORMAT_VERSION} or older, got {version} (written by "
-            f"{metadata.get('written_by', 'an unknown version')}): {path}. Upgrade anacp to read it."
-        )

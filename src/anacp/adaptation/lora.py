@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from anacp.errors import MismatchError, MissingExtraError
+from anacp.errors import MismatchError, UnavailableError
 
 __all__ = ["insert_lora"]
 
@@ -21,7 +21,7 @@ def insert_lora(network: nn.Module, rank: int) -> tuple[dict[str, Tensor], Calla
     try:
         import peft
     except ImportError as problem:
-        raise MissingExtraError(
+        raise UnavailableError(
             f"LoRA needs the package 'peft', which is not installed ({problem}). "
             "Install it with `pip install 'anacp[adaptation]'`."
         ) from problem

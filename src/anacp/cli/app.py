@@ -18,6 +18,7 @@ from anacp.cli.predict import predict
 from anacp.cli.report import report
 from anacp.cli.reproduce import reproduce
 from anacp.cli.run import run
+from anacp.cli.solve import solve
 from anacp.errors import AnacpError
 from anacp.version import __version__
 
@@ -50,6 +51,7 @@ def _root(
 app.command()(learn)
 app.command()(predict)
 app.command()(evaluate)
+app.command()(solve)
 app.command()(forget)
 app.command()(merge)
 app.command()(info)

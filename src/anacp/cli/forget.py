@@ -6,11 +6,11 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from anacp.cli.learn import OnError
-from anacp.cli.options import AsJson, Examples, Model, Split, join
-from anacp.cli.progress import extraction_bar
+from anacp.cli.options import AsJson, Examples, Model, OnError, Solve, Split, join
+from anacp.cli.progress import extraction_bar, solve_visibly
 from anacp.datasets import read_labelled
 from anacp.errors import InputError
+from anacp.locks import locked
 from anacp.methods import Classifier
 
 __all__ = ["forget"]
@@ -21,18 +21,23 @@ def forget(
     path: Examples,
     split: Split = None,
     on_unknown: Annotated[OnError, typer.Option(help="An example that was never learned.")] = OnError.refuse,
+    solve: Solve = True,
     as_json: AsJson = False,
 ) -> None:
     """Unlearn examples exactly; a class whose last example goes is forgotten."""
     console = Console(quiet=as_json)
-    classifier = Classifier.load(model)
     examples = read_labelled(path, split=split)
-    with extraction_bar(console) as follow:
-        result = classifier.forget(list(examples.items), examples.labels, on_unknown=on_unknown.value, progress=follow)
-    if not classifier.n_examples:
-        raise InputError(f"Expected something to remain, got all examples of {model} to forget. Delete it instead.")
-    if result.n_forgotten:
-        classifier.save(model)
+    items = list(examples.items)
+    with locked(model):
+        classifier = Classifier.load(model)
+        with extraction_bar(console) as follow:
+            result = classifier.forget(items, examples.labels, on_unknown=on_unknown.value, progress=follow)
+        if not classifier.n_examples:
+            raise InputError(f"Expected something to remain, got all examples of {model} to forget. Delete it instead.")
+        if result.n_forgotten:
+            if solve:
+                solve_visibly(classifier, console)
+            classifier.save(model)
     facts = {
         "model": str(model),
         "forgotten_examples": result.n_forgotten,

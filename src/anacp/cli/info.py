@@ -6,7 +6,8 @@ from typing import Any
 import typer
 
 from anacp.cli.options import AsJson, Model
-from anacp.learners.files import read_model
+from anacp.files import TensorFile
+from anacp.learners.keeping import MODEL
 from anacp.learners.summary import format_bytes
 from anacp.methods.origin import Origin
 
@@ -15,9 +16,10 @@ __all__ = ["info"]
 
 def info(model: Model, as_json: AsJson = False) -> None:
     """Show backbone, learner, classes with their numbers of examples, size, date and version."""
-    header, tensors = read_model(model, only=("moments.counts",))
+    file = TensorFile(model, MODEL)
+    header = file.header
     origin = Origin(**header["backbone"]) if "backbone" in header else None
-    counts = tensors["moments.counts"].tolist()
+    (counts,) = (tensor.tolist() for tensor in file.tensors("moments.counts").values())
     facts: dict[str, Any] = {
         "model": str(model),
         "backbone": header.get("backbone"),
@@ -26,6 +28,7 @@ def info(model: Model, as_json: AsJson = False) -> None:
         "n_features": header["n_features"],
         "examples": sum(counts),
         "classes": [{"label": c, "examples": n} for c, n in zip(header["classes"], counts, strict=True)],
+        "solved": header.get("solution") is not None,
         "bytes": model.stat().st_size,
         "saved": header.get("saved"),
         "written_by": header["written_by"],
@@ -37,6 +40,7 @@ def info(model: Model, as_json: AsJson = False) -> None:
         "backbone": str(origin) if origin else "none: a learner of features",
         "learner": facts["learner"],
         "learned": f"{facts['examples']:,} examples of {len(counts):,} classes",
+        "solved": "yes: predictions start at once" if facts["solved"] else "no: see `anacp solve`",
         "size": format_bytes(facts["bytes"]),
         "saved": f"{facts['saved'] or 'date not stated'} by {facts['written_by']}",
     }

@@ -5,10 +5,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
-from anacp.cli.options import AsJson
+from anacp.cli.options import AsJson, Solve
+from anacp.cli.progress import solve_visibly
 from anacp.errors import InputError
 from anacp.learners.summary import format_bytes
+from anacp.locks import locked
 from anacp.methods import Classifier
 
 __all__ = ["merge"]
@@ -17,6 +20,7 @@ __all__ = ["merge"]
 def merge(
     models: Annotated[list[Path], typer.Argument(help="Two or more model files.", show_default=False)],
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.", show_default=False)],
+    solve: Solve = True,
     as_json: AsJson = False,
 ) -> None:
     """Write the model that learned the examples of all; they must have no example in common."""
@@ -25,7 +29,10 @@ def merge(
     merged = Classifier.load(models[0])
     for path in models[1:]:
         merged = merged + Classifier.load(path)
-    merged.save(output)
+    if solve:
+        solve_visibly(merged, Console(quiet=as_json))
+    with locked(output):
+        merged.save(output)
     facts = {
         "model": str(output),
         "examples": merged.n_examples,

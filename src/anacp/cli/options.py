@@ -1,5 +1,6 @@
 """Options that the everyday commands share."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -7,7 +8,15 @@ import typer
 
 from anacp.errors import ParameterError
 
-__all__ = ["AsJson", "Examples", "Model", "Split", "join", "numbers"]
+__all__ = ["AsJson", "Examples", "Model", "OnError", "Solve", "Split", "join", "numbers"]
+
+
+class OnError(StrEnum):
+    """What to do with what cannot be used."""
+
+    refuse = "refuse"
+    skip = "skip"
+
 
 Model = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
 Examples = Annotated[
@@ -20,6 +29,9 @@ Examples = Annotated[
 Split = Annotated[
     str | None,
     typer.Option(help="Where the examples are split into train and test: which to take, or 'all'.", show_default=False),
+]
+Solve = Annotated[
+    bool, typer.Option(help="Solve before saving, so that predictions need not; or leave it to `anacp solve`.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, nothing else.")]
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from anacp.cli.options import AsJson, Model
+from anacp.cli.options import AsJson, Model, OnError
 from anacp.cli.progress import extraction_bar
 from anacp.datasets import image_files
 from anacp.errors import InputError
@@ -24,6 +24,7 @@ def predict(
         typer.Argument(help="Image files or folders; texts for a model of texts, - for lines from standard input."),
     ],
     top: Annotated[int, typer.Option(min=1, help="How many classes to name.")] = 3,
+    on_error: Annotated[OnError, typer.Option(help="An image that cannot be read.")] = OnError.refuse,
     as_json: AsJson = False,
 ) -> None:
     """Name the likeliest classes of images or texts, with probabilities."""
@@ -31,17 +32,22 @@ def predict(
     classifier = Classifier.load(model)
     items: list[Any] = _texts(inputs) if classifier.origin.modality == "text" else _images(inputs)
     with extraction_bar(console) as follow:
-        x = classifier.features(items, progress=follow)
-    ranked = classifier.ranked(classifier.learner.predict_proba(x), top)
+        found = classifier.encode(items, on_error=on_error.value, progress=follow)
+    if not len(found.x):
+        raise InputError(f"Expected images that can be read, got none of {len(items)}: {found.skipped[0][1]}")
+    ranked = classifier.ranked(classifier.learner.predict_proba(found.x), top)
+    named = [items[row] for row in found.kept]
     if as_json:
-        rows = [
+        rows: list[dict[str, Any]] = [
             {"input": str(item), "top": [{"label": label, "probability": p} for label, p in best]}
-            for item, best in zip(items, ranked, strict=True)
+            for item, best in zip(named, ranked, strict=True)
         ]
-        print(json.dumps(rows))
+        print(json.dumps(rows + [{"input": str(item), "error": reason} for item, reason in found.skipped]))
         return
-    for item, best in zip(items, ranked, strict=True):
+    for item, best in zip(named, ranked, strict=True):
         typer.echo("\t".join([str(item), *(f"{label} {probability:.2f}" for label, probability in best)]))
+    for item, reason in found.skipped:
+        typer.echo(f"skipped {item}: {reason}", err=True)
 
 
 def _texts(inputs: list[str]) -> list[str]:

@@ -2,13 +2,15 @@
 
 import contextlib
 from collections.abc import Callable, Iterator
+from time import perf_counter
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from anacp.features import Progress as Extraction
+from anacp.methods import Classifier
 
-__all__ = ["extraction_bar", "progress_bars"]
+__all__ = ["extraction_bar", "progress_bars", "solve_visibly"]
 
 STAGES = {"identify": "hashing", "check": "checking", "extract": "features"}
 
@@ -38,3 +40,11 @@ def extraction_bar(console: Console) -> Iterator[Callable[[Extraction], None]]:
             bars.update(shown[step.stage], completed=step.done, total=step.total, status=status, visible=True)
 
         yield follow
+
+
+def solve_visibly(classifier: Classifier, console: Console) -> float:
+    """Solve, and return how many seconds it took."""
+    start = perf_counter()
+    with console.status("solving"):
+        classifier.solve()
+    return perf_counter() - start

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import Any
 
-from anacp.errors import MissingExtraError
+from anacp.errors import UnavailableError
 
 __all__ = ["require"]
 
@@ -13,7 +13,7 @@ def require(module: str, *, extra: str, purpose: str) -> Any:
     try:
         return import_module(module)
     except ImportError as problem:
-        raise MissingExtraError(
+        raise UnavailableError(
             f"{purpose} needs the package {module.split('.')[0]!r}, which is not installed ({problem}). "
             f"Install it with `pip install 'anacp[{extra}]'`."
         ) from problem

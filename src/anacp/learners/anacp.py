@@ -1,6 +1,5 @@
 """AnaCP: Analytic Contrastive Projection (Momeni, Xiao and Liu, NeurIPS 2025)."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, cast, get_args
 
@@ -14,7 +13,9 @@ from torch import Tensor
 from anacp.learners.base import Learner
 from anacp.learners.calibration import log_positive_part
 from anacp.learners.registry import register
+from anacp.learners.replayed import Readout, replayed_gram
 from anacp.learners.ridge_choice import Ridge, holds_out, is_ridge, ridge_statistics, solve_ridge
+from anacp.learners.solved import Solution
 from anacp.projections import (
     ACTIVATIONS,
     Activation,
@@ -23,39 +24,18 @@ from anacp.projections import (
     Targets,
     target_prototypes,
 )
-from anacp.replay import replay_groups
-from anacp.statistics import ClassGram, ClassMoments, Statistic
-from anacp.statistics.base import BLOCK_ROWS
+from anacp.statistics import ClassMoments, Features, Statistic
 
 __all__ = ["AnaCP"]
 
 # Added to the covariance when it is inverted, relative to E‖x‖² (1 for normalised features); never stored.
 JITTER = 1e-4
-# Replay noise is projected once a group and shared by the classes of the group; groups are independent.
-REPLAY_GROUPS = 8
-# Replayed rows gathered before they enter the classifier's Gram matrix: long products are fast ones.
-REPLAY_ROWS = 4 * BLOCK_ROWS
 
 
 @dataclass(frozen=True)
-class _Readout:
-    """φ(uV) for u = aP, from the coefficients a: φ(a·PV)."""
-
-    matrix: Tensor  # PV (c, m)
-    projection: RandomProjection
-
-    @property
-    def n_outputs(self) -> int:
-        return self.projection.n_outputs
-
-    def __call__(self, coefficients: Tensor) -> Tensor:
-        return self.projection.activate(coefficients @ self.matrix)
-
-
-@dataclass(frozen=True)
-class _Solution:
+class _Predictor:
     projection: ContrastiveProjection | None
-    features: _Readout | RandomProjection | None  # the ELM's, of coefficients or of the input
+    features: Features | None  # the ELM's, of the projection's coefficients or of the input
     weights: Tensor  # (m, c) for the ELM, unit prototypes (c, d) for NCM
 
 
@@ -190,62 +170,56 @@ class AnaCP(TransformerMixin, Learner):  # type: ignore[misc]
             statistics |= ridge_statistics(role, n_features, features, ridge, device=device, dtype=self._torch_dtype)
         return statistics
 
-    def _solve(self) -> _Solution:
+    def _solve(self) -> Solution:
         if self.n_heads == 0:
             if self.classifier == "ncm":
-                return _Solution(None, None, F.normalize(self._memory.moments.means, dim=1).to(self._torch_dtype))
-            gram = cast(ClassGram, self._memory.statistics["classifier"])
-            weights, _ = solve_ridge(self._memory.statistics, "classifier", self.classifier_ridge)
-            return _Solution(None, cast(RandomProjection, gram.features), weights)
-        projection = self._contrastive_projection()
-        if self.classifier == "ncm":
-            return _Solution(projection, None, F.normalize(projection.prototypes, dim=1))
-        return self._elm(projection)
+                return {"prototypes": self._memory.moments.means.to(self._torch_dtype)}
+            return {"weights": solve_ridge(self._memory.statistics, "classifier", self.classifier_ridge)[0]}
+        solution = {f"head {h}": self._head(h) for h in range(self.n_heads)} | {"prototypes": self._prototypes()}
+        return solution if self.classifier == "ncm" else solution | self._elm(solution)
 
-    def _contrastive_projection(self) -> ContrastiveProjection:
+    def _head(self, h: int) -> Tensor:
+        return solve_ridge(self._memory.statistics, f"head {h}", self.ridge)[0]  # (m, c)
+
+    def _prototypes(self) -> Tensor:
         moments = self._memory.moments
         jitter = JITTER * (moments.mean_square() or 1.0)
         covariance = moments.covariance()
         covariance = covariance + jitter * torch.eye(len(covariance)).to(covariance)
         prototypes = target_prototypes(moments.means, covariance, targets=self.targets, repulsion=self.repulsion)
-        grams = [cast(ClassGram, self._memory.statistics[f"head {h}"]) for h in range(self.n_heads)]
-        return ContrastiveProjection(
-            heads=[cast(RandomProjection, gram.features) for gram in grams],
-            weights=[solve_ridge(self._memory.statistics, f"head {h}", self.ridge)[0] for h in range(self.n_heads)],
-            prototypes=prototypes.to(self._torch_dtype),
-            normalize=self.normalize in (True, "heads"),
-        )
+        return prototypes.to(self._torch_dtype)  # (c, d)
 
-    def _elm(self, projection: ContrastiveProjection) -> _Solution:
+    def _elm(self, solution: Solution) -> Solution:
         """Solve the ELM on pseudo-features that went through the contrastive projection."""
         kept = self._solved.kept
         if "classifier" not in kept:
             kept["classifier"] = self._projection(self.n_features_in_, "classifier")
-        features = _Readout(projection.prototypes @ kept["classifier"].matrix, kept["classifier"])
-        n_classes = self._memory.moments.n_classes
-        gram = ClassGram(features, device=self.device, dtype=self._torch_dtype)
-        nothing = torch.zeros(0, dtype=torch.int64, device=self.device)
-        gram = gram.at(nothing, nothing, n_classes)
-        for coefficients, classes in _gathered(self._replayed(projection), REPLAY_ROWS):
-            gram.add_(coefficients, classes)
-        return _Solution(projection, features, solve_ridge({"replay": gram}, "replay", self.classifier_ridge)[0])
-
-    def _replayed(self, projection: ContrastiveProjection) -> Iterator[tuple[Tensor, Tensor]]:
-        """Yield the coefficients of pseudo-features, and their classes, a few classes at a time."""
-        means = self._memory.moments.means.to(self._torch_dtype)
-        projected_means = [means @ head.matrix for head in projection.heads]
-        groups = replay_groups(
-            self._memory.moments, self.n_replay, n_groups=REPLAY_GROUPS, seed=self.random_state, role="replay"
+        readout = solution["prototypes"] @ kept["classifier"].matrix  # PV (c, m)
+        gram = replayed_gram(
+            self._memory.moments,
+            self._contrastive_projection(solution),
+            Readout(readout, self.activation),
+            n_replay=self.n_replay,
+            seed=self.random_state,
         )
-        for group in groups:
-            for noise in torch.split(group.noise.to(self._torch_dtype), BLOCK_ROWS):
-                projected_noise = [noise @ head.matrix for head in projection.heads]
-                for classes in torch.split(group.classes, max(1, BLOCK_ROWS // len(noise))):
-                    of_classes = [projected[classes] for projected in projected_means]
-                    coefficients = projection.coefficients_of_sums(of_classes, projected_noise)
-                    yield coefficients, classes.repeat_interleave(len(noise))
+        return {"readout": readout, "weights": solve_ridge({"replay": gram}, "replay", self.classifier_ridge)[0]}
 
-    def _scores(self, x: Tensor, solution: _Solution) -> Tensor:
+    def _contrastive_projection(self, solution: Solution) -> ContrastiveProjection:
+        return ContrastiveProjection(
+            heads=[cast(RandomProjection, self._memory.features(f"head {h}")) for h in range(self.n_heads)],
+            weights=[solution[f"head {h}"] for h in range(self.n_heads)],
+            prototypes=solution["prototypes"],
+            normalize=self.normalize in (True, "heads"),
+        )
+
+    def _predictor(self, solution: Solution) -> _Predictor:
+        projection = self._contrastive_projection(solution) if self.n_heads else None
+        if self.classifier == "ncm":
+            return _Predictor(projection, None, F.normalize(solution["prototypes"], dim=1))
+        own = Readout(solution["readout"], self.activation) if projection else self._memory.features("classifier")
+        return _Predictor(projection, own, solution["weights"])
+
+    def _scores(self, x: Tensor, solution: _Predictor) -> Tensor:
         projection, features, weights = solution.projection, solution.features, solution.weights
         if features is None:
             adapted = projection(x) if projection else x
@@ -259,7 +233,7 @@ class AnaCP(TransformerMixin, Learner):  # type: ignore[misc]
     def transform(self, x: ArrayLike | Tensor) -> NDArray[Any]:
         """Return the adapted features u (n, d): the input after the contrastive projection (Eq. 17)."""
 
-        def adapted(rows: Tensor, solution: _Solution) -> Tensor:
+        def adapted(rows: Tensor, solution: _Predictor) -> Tensor:
             return solution.projection(rows) if solution.projection else rows
 
         return self._in_blocks(x, adapted).cpu().numpy()
@@ -276,15 +250,3 @@ class AnaCP(TransformerMixin, Learner):  # type: ignore[misc]
             "weights, solved from the statistics": (self.n_heads + elm) * self.n_projected * n_classes,
             "target prototypes, from the class means": (self.n_heads > 0) * n_classes * n_features,
         }
-
-
-def _gathered(pairs: Iterator[tuple[Tensor, Tensor]], n_rows: int) -> Iterator[tuple[Tensor, Tensor]]:
-    """Join small pairs of rows and classes until n_rows are reached."""
-    waiting: list[tuple[Tensor, Tensor]] = []
-    for pair in pairs:
-        waiting.append(pair)
-        if sum(len(classes) for _, classes in waiting) >= n_rows:
-            yield torch.cat([rows for rows, _ in waiting]), torch.cat([classes for _, classes in waiting])
-            waiting = []
-    if waiting:
-        yield torch.cat([rows for rows, _ in waiting]), torch.cat([classes for _, classes in waiting])

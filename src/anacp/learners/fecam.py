@@ -13,6 +13,7 @@ from torch import Tensor
 from anacp.errors import InputError
 from anacp.learners.base import Learner
 from anacp.learners.registry import register
+from anacp.learners.solved import Solution
 from anacp.linalg import cholesky_factor
 from anacp.statistics import ClassMoments, Statistic
 
@@ -27,7 +28,7 @@ TRIANGLE_BLOCK = 256
 
 
 @dataclass(frozen=True)
-class _Solution:
+class _Predictor:
     means: Tensor  # (c, d)
     shared: Tensor | None  # W (d, d) with WWᵀ = Λ, where the classes share it
     states: tuple[bytes, ...]  # of the classes, where they do not
@@ -128,15 +129,21 @@ class FeCAM(Learner):
         precision = self._torch_dtype if self.covariance == "class" else torch.float64
         return {"moments": ClassMoments(n_features, spread=self.covariance, device=device, dtype=precision)}
 
-    def _solve(self) -> _Solution:
+    def _solve(self) -> Solution:
+        """Return means, and the root where it is shared: the roots of all classes are larger than the statistics."""
         moments = self._memory.moments
-        means = moments.means.to(self._torch_dtype)
+        solution = {"means": moments.means.to(self._torch_dtype)}
         if self.covariance == "shared":
-            return _Solution(means, self._inverse_root(moments.covariance()), (), _KeptFactors())
-        states = tuple(self._state(c) for c in range(moments.n_classes))
+            solution["root"] = self._inverse_root(moments.covariance())
+        return solution
+
+    def _predictor(self, solution: Solution) -> _Predictor:
+        if self.covariance == "shared":
+            return _Predictor(solution["means"], solution["root"], (), _KeptFactors())
+        states = tuple(self._state(c) for c in range(len(solution["means"])))
         kept = self._solved.kept.setdefault("factors", _KeptFactors())
         kept.keep_only(states)
-        return _Solution(means, None, states, kept)
+        return _Predictor(solution["means"], None, states, kept)
 
     def _state(self, c: int) -> bytes:
         """Return a digest of all that the factor of a class depends on, so that unchanged classes are factored once."""
@@ -148,7 +155,7 @@ class FeCAM(Learner):
             digest.update(tensor.cpu().numpy().tobytes())
         return digest.digest()
 
-    def _scores(self, x: Tensor, solution: _Solution) -> Tensor:
+    def _scores(self, x: Tensor, solution: _Predictor) -> Tensor:
         if solution.shared is not None:
             return -torch.cdist(x @ solution.shared, solution.means @ solution.shared).square()
         distances = x.new_empty(len(x), len(solution.means))
@@ -156,7 +163,7 @@ class FeCAM(Learner):
             distances[:, c] = _squared_lengths(x - mean, self._factor(c, solution))
         return -distances
 
-    def _factor(self, c: int, solution: _Solution) -> Tensor:
+    def _factor(self, c: int, solution: _Predictor) -> Tensor:
         state = solution.states[c]
         if state in solution.kept.factors:
             return solution.kept.factors[state]

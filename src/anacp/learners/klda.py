@@ -1,7 +1,5 @@
 """KLDA: linear discriminant analysis of a Gaussian kernel's features (Momeni et al. 2025), and its ensemble KLDA-E."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, cast
 
 import torch
@@ -9,21 +7,12 @@ from torch import Tensor
 
 from anacp.learners.base import Learner
 from anacp.learners.registry import register
+from anacp.learners.solved import Solution
 from anacp.linalg import solve_psd
 from anacp.projections import FourierProjection
 from anacp.statistics import ClassMoments, Statistic
 
 __all__ = ["KLDA"]
-
-
-@dataclass(frozen=True)
-class _Member:
-    features: FourierProjection
-    weights: Tensor  # Λμ (m, c)
-    biases: Tensor  # -½ μᵀΛμ (c,)
-
-    def __call__(self, x: Tensor) -> Tensor:
-        return self.features(x) @ self.weights + self.biases
 
 
 @register
@@ -100,19 +89,28 @@ class KLDA(Learner):
         }
         return {"moments": ClassMoments(n_features, spread="diagonal", device=device), **kernels}
 
-    def _solve(self) -> list[_Member]:
+    def _solve(self) -> Solution:
         members = (cast(ClassMoments, self._memory.statistics[f"member {i}"]) for i in range(self.n_members))
-        return [self._member(moments) for moments in members]
+        solved = [self._discriminant(moments) for moments in members]
+        return {
+            "weights": torch.stack([weights for weights, _ in solved]),  # (k, m, c)
+            "biases": torch.stack([biases for _, biases in solved]),  # (k, c)
+        }
 
-    def _member(self, moments: ClassMoments) -> _Member:
+    def _discriminant(self, moments: ClassMoments) -> tuple[Tensor, Tensor]:
+        """Return Λμ (m, c) and -½ μᵀΛμ (c,)."""
         means = moments.means.mT.to(self._torch_dtype).contiguous()  # (m, c)
         weights = solve_psd(moments.scatter, means, shift=self.shrinkage)
-        return _Member(cast(FourierProjection, moments.features), weights, -0.5 * (means * weights).sum(0))
+        return weights, -0.5 * (means * weights).sum(0)
 
-    def _scores(self, x: Tensor, solution: Sequence[_Member]) -> Tensor:
-        if len(solution) == 1:
-            return solution[0](x)
-        return torch.stack([torch.softmax(member(x), dim=1) for member in solution]).sum(0)
+    def _scores(self, x: Tensor, solution: Solution) -> Tensor:
+        members = [
+            self._memory.features(f"member {i}")(x) @ solution["weights"][i] + solution["biases"][i]
+            for i in range(self.n_members)
+        ]
+        if len(members) == 1:
+            return members[0]
+        return torch.stack([torch.softmax(scores, dim=1) for scores in members]).sum(0)
 
     def _evidence(self, scores: Tensor) -> Tensor:
         # A sum of softmaxes is a probability; its logarithm is what grows with the log-odds.

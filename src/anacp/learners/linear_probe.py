@@ -1,6 +1,5 @@
 """LinearProbe: softmax regression on the features of all data, the joint upper bound with an optimiser."""
 
-from dataclasses import dataclass
 from typing import Literal, cast
 
 import torch
@@ -10,16 +9,11 @@ from torch import Tensor
 from anacp.errors import NumericalError
 from anacp.learners.base import Learner
 from anacp.learners.registry import register
+from anacp.learners.solved import Solution
 from anacp.randomness import generator
 from anacp.statistics import ClassMoments, ClassRows, Statistic
 
 __all__ = ["LinearProbe"]
-
-
-@dataclass(frozen=True)
-class _Solution:
-    weights: Tensor  # (d, c)
-    biases: Tensor  # (c,)
 
 
 @register
@@ -78,10 +72,10 @@ class LinearProbe(Learner):
         rows = ClassRows(n_features, device=device, dtype=self._torch_dtype)
         return {"moments": ClassMoments(n_features, spread="diagonal", device=device), "rows": rows}
 
-    def _solve(self) -> _Solution:
+    def _solve(self) -> Solution:
         x, classes = cast(ClassRows, self._memory.statistics["rows"]).sorted()
-        weights = x.new_zeros(x.shape[1], len(self._memory.classes), requires_grad=True)
-        biases = x.new_zeros(len(self._memory.classes), requires_grad=True)
+        weights = x.new_zeros(x.shape[1], len(self._memory.classes), requires_grad=True)  # (d, c)
+        biases = x.new_zeros(len(self._memory.classes), requires_grad=True)  # (c,)
         optimizer = torch.optim.SGD(
             [weights, biases], lr=self.learning_rate, momentum=0.9, weight_decay=self.weight_decay
         )
@@ -102,10 +96,10 @@ class LinearProbe(Learner):
             raise NumericalError(
                 f"Training diverged at learning_rate={self.learning_rate:g}. Lower it, or scale the features."
             )
-        return _Solution(weights.detach(), biases.detach())
+        return {"weights": weights.detach(), "biases": biases.detach()}
 
-    def _scores(self, x: Tensor, solution: _Solution) -> Tensor:
-        return x @ solution.weights + solution.biases
+    def _scores(self, x: Tensor, solution: Solution) -> Tensor:
+        return x @ solution["weights"] + solution["biases"]
 
     def _rebuilt(self, n_features: int, n_classes: int) -> dict[str, int]:
         return {"weights, trained from the rows": (n_features + 1) * n_classes}

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+from anacp.files import TensorFile
 from anacp.learners.base import Learner
-from anacp.learners.files import read_model
+from anacp.learners.keeping import MODEL
 from anacp.learners.registry import learner
 
-__all__ = ["load"]
+__all__ = ["load", "restored"]
 
 
 def load(path: str | Path, *, device: str = "cpu") -> Learner:
@@ -17,7 +18,11 @@ def load(path: str | Path, *, device: str = "cpu") -> Learner:
     ModelFileError
         If the file is truncated, not an anacp model, or written in a newer format.
     """
-    header, tensors = read_model(path)
-    model = learner(header["learner"])(**header["parameters"] | {"device": device})
-    model._restore(header, tensors)
+    return restored(TensorFile(path, MODEL), device)
+
+
+def restored(file: TensorFile, device: str) -> Learner:
+    """Return the learner of an open model file."""
+    model = learner(file.header["learner"])(**file.header["parameters"] | {"device": device})
+    model._restore(file)
     return model

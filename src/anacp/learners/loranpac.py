@@ -1,7 +1,6 @@
 """LoRanPAC: very many random features, and the part of their spectrum that can be trusted (Peng et al. 2025)."""
 
 import math
-from dataclasses import dataclass
 from typing import Literal, cast
 
 import torch
@@ -10,16 +9,11 @@ from torch import Tensor
 from anacp.learners.base import Learner
 from anacp.learners.calibration import log_positive_part
 from anacp.learners.registry import register
+from anacp.learners.solved import Solution
 from anacp.projections import RandomProjection
 from anacp.statistics import ClassMoments, LowRankGram, Statistic
 
 __all__ = ["LoRanPAC"]
-
-
-@dataclass(frozen=True)
-class _Solution:
-    features: RandomProjection
-    weights: Tensor  # (m, c)
 
 
 @register
@@ -79,7 +73,7 @@ class LoRanPAC(Learner):
         gram = LowRankGram(features, max_rank=self.max_rank, device=device, dtype=self._torch_dtype)
         return {"moments": ClassMoments(n_features, spread="diagonal", device=device), "gram": gram}
 
-    def _solve(self) -> _Solution:
+    def _solve(self) -> Solution:
         gram = cast(LowRankGram, self._memory.statistics["gram"])
         values, vectors = torch.linalg.eigh(gram.core)
         share = 1 - self.truncation
@@ -88,10 +82,10 @@ class LoRanPAC(Learner):
         trusted = values > 1e-2 * torch.finfo(gram.basis.dtype).eps * values.sum().clamp_min(0)
         values, vectors = values[trusted][-rank:], vectors[:, trusted][:, -rank:]
         inside = (vectors / values) @ (gram.sums @ vectors).mT  # σ⁻² Uᵀ ZᵀY in the basis (r, c)
-        return _Solution(cast(RandomProjection, gram.features), gram.basis.mT @ inside.to(gram.basis.dtype))
+        return {"weights": gram.basis.mT @ inside.to(gram.basis.dtype)}  # (m, c)
 
-    def _scores(self, x: Tensor, solution: _Solution) -> Tensor:
-        return solution.features(x) @ solution.weights
+    def _scores(self, x: Tensor, solution: Solution) -> Tensor:
+        return self._memory.features("gram")(x) @ solution["weights"]
 
     def _evidence(self, scores: Tensor) -> Tensor:
         # Fitted to 0 and 1 by least squares, the scores are rough probabilities, not log-odds.

@@ -1,34 +1,76 @@
 """What a learner remembers: classes, their statistics, and rows that wait to enter them."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self, cast
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from anacp.errors import InputError
+from anacp.files import TensorFile
 from anacp.learners.inputs import Labels
-from anacp.statistics import ClassMoments, ClassRows, Statistic
+from anacp.statistics import ClassMoments, ClassRows, Features, Statistic
 from anacp.statistics.base import BLOCK_ROWS
 
 __all__ = ["Memory", "listed"]
 
 
-@dataclass
 class Memory:
     """Statistics indexed by sorted labels, so that the order of arrival leaves no trace.
 
     Rows wait until a block is full: learning one example at a time then costs no more than learning in batches.
     Every change is all or nothing.
+
+    Parameters
+    ----------
+    statistics : dict of Statistic
+        As they are; or empty, if a file has their numbers.
+    classes : ndarray
+        All classes that were learned, sorted.
+    indexed : ndarray
+        Those that the statistics know; the others are still waiting.
+    device : str
+        Where the statistics are.
+    file : TensorFile, optional
+        Where their numbers are read from when they are needed first.
     """
 
-    statistics: dict[str, Statistic]
-    classes: Labels  # all that were learned, sorted
-    indexed: Labels  # those that the statistics know; the others are still waiting
-    device: str
-    waiting: list[tuple[Tensor, Labels]] = field(default_factory=list)
+    def __init__(
+        self,
+        statistics: dict[str, Statistic],
+        classes: Labels,
+        indexed: Labels,
+        device: str,
+        file: TensorFile | None = None,
+    ) -> None:
+        self.classes = classes
+        self.indexed = indexed
+        self.device = device
+        self.waiting: list[tuple[Tensor, Labels]] = []
+        self._held = statistics
+        self._file = file
+
+    @property
+    def statistics(self) -> dict[str, Statistic]:
+        """The statistics by name."""
+        if self._file is not None:
+            for name, statistic in self._held.items():
+                tensors = self._file.tensors(f"{name}.")
+                statistic.load_({part: tensor.to(self.device) for part, tensor in tensors.items()})
+            self._file = None
+        return self._held
+
+    @statistics.setter
+    def statistics(self, statistics: dict[str, Statistic]) -> None:
+        self._held = statistics
+
+    def features(self, name: str) -> Features:
+        """Return what a statistic turns rows into; for this alone no file is read."""
+        return cast(Features, self._held[name].features)  # type: ignore[attr-defined]
+
+    def __getstate__(self) -> dict[str, Any]:
+        self.statistics  # noqa: B018 (an open file cannot be copied)
+        return self.__dict__
 
     @property
     def moments(self) -> ClassMoments:
@@ -136,12 +178,6 @@ class Memory:
             for name, statistic in self.statistics.items()
             for part, tensor in statistic.tensors().items()
         }
-
-    def load_(self, tensors: Mapping[str, Tensor]) -> None:
-        """Take over what `tensors` returned."""
-        for name, statistic in self.statistics.items():
-            own = {key.removeprefix(f"{name}."): t for key, t in tensors.items() if key.startswith(f"{name}.")}
-            statistic.load_({part: tensor.to(self.device) for part, tensor in own.items()})
 
 
 def listed(labels: Labels) -> str:

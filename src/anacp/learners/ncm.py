@@ -5,6 +5,7 @@ from torch import Tensor
 
 from anacp.learners.base import Learner
 from anacp.learners.registry import register
+from anacp.learners.solved import Solution
 from anacp.statistics import ClassMoments, Statistic
 
 __all__ = ["NCM"]
@@ -32,8 +33,8 @@ class NCM(Learner):
     def _statistics(self, n_features: int, device: str) -> dict[str, Statistic]:
         return {"moments": ClassMoments(n_features, spread="diagonal", device=device)}
 
-    def _solve(self) -> Tensor:
-        return F.normalize(self._memory.moments.means, dim=1).to(self._torch_dtype)
+    def _solve(self) -> Solution:
+        return {"means": F.normalize(self._memory.moments.means, dim=1).to(self._torch_dtype)}
 
-    def _scores(self, x: Tensor, solution: Tensor) -> Tensor:
-        return F.normalize(x, dim=1) @ solution.mT
+    def _scores(self, x: Tensor, solution: Solution) -> Tensor:
+        return F.normalize(x, dim=1) @ solution["means"].mT

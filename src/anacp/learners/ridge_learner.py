@@ -1,25 +1,19 @@
 """What all learners share that regress one-hot labels onto features by ridge regression."""
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import ClassVar
 
+import torch
 from torch import Tensor
 
 from anacp.learners.base import Learner
 from anacp.learners.calibration import log_positive_part
 from anacp.learners.ridge_choice import Ridge, holds_out, is_ridge, ridge_statistics, solve_ridge
+from anacp.learners.solved import Solution
 from anacp.projections import Activation, RandomProjection
 from anacp.statistics import ClassMoments, Features, Statistic
 
 __all__ = ["RandomRidgeLearner", "RidgeLearner"]
-
-
-@dataclass(frozen=True)
-class _Solution:
-    features: Features
-    weights: Tensor  # (m, c)
-    ridge: float
 
 
 class RidgeLearner(Learner):
@@ -37,8 +31,7 @@ class RidgeLearner(Learner):
     def ridge_(self) -> float:
         """The λ that was given, or chosen by its criterion from all that was learned."""
         self._check_learned()
-        solution: _Solution = self._solution()
-        return solution.ridge
+        return float(self._solution()["ridge"])
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -55,12 +48,12 @@ class RidgeLearner(Learner):
             **ridge_statistics("gram", n_features, features, self.ridge, device=device, dtype=self._torch_dtype),
         }
 
-    def _solve(self) -> _Solution:
-        features: Features = self._memory.statistics["gram"].features  # type: ignore[attr-defined]
-        return _Solution(features, *solve_ridge(self._memory.statistics, "gram", self.ridge))
+    def _solve(self) -> Solution:
+        weights, ridge = solve_ridge(self._memory.statistics, "gram", self.ridge)
+        return {"weights": weights, "ridge": torch.tensor(ridge, dtype=torch.float64)}
 
-    def _scores(self, x: Tensor, solution: _Solution) -> Tensor:
-        return solution.features(x) @ solution.weights
+    def _scores(self, x: Tensor, solution: Solution) -> Tensor:
+        return self._memory.features("gram")(x) @ solution["weights"]
 
     def _evidence(self, scores: Tensor) -> Tensor:
         # Fitted to 0 and 1 by least squares, the scores are rough probabilities, not log-odds.

@@ -1,22 +1,16 @@
 """SLDA: streaming linear discriminant analysis (Hayes and Kanan, 2020)."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from torch import Tensor
 
 from anacp.learners.base import Learner
 from anacp.learners.registry import register
+from anacp.learners.solved import Solution
 from anacp.linalg import solve_psd
 from anacp.statistics import ClassMoments, Statistic
 
 __all__ = ["SLDA"]
-
-
-@dataclass(frozen=True)
-class _Solution:
-    weights: Tensor  # Λμ (d, c)
-    biases: Tensor  # -½ μᵀΛμ (c,)
 
 
 @register
@@ -61,13 +55,13 @@ class SLDA(Learner):
     def _statistics(self, n_features: int, device: str) -> dict[str, Statistic]:
         return {"moments": ClassMoments(n_features, spread="shared", device=device)}
 
-    def _solve(self) -> _Solution:
+    def _solve(self) -> Solution:
         moments = self._memory.moments
         freedom = moments.n if self.blend else max(moments.n - moments.n_classes, 1)
         covariance = moments.scatter * ((1 - self.shrinkage if self.blend else 1.0) / freedom)
-        weights = solve_psd(covariance, moments.means.mT.contiguous(), shift=self.shrinkage)
-        biases = -0.5 * (moments.means.mT * weights).sum(0)
-        return _Solution(weights.to(self._torch_dtype), biases.to(self._torch_dtype))
+        weights = solve_psd(covariance, moments.means.mT.contiguous(), shift=self.shrinkage)  # Λμ (d, c)
+        biases = -0.5 * (moments.means.mT * weights).sum(0)  # -½ μᵀΛμ (c,)
+        return {"weights": weights.to(self._torch_dtype), "biases": biases.to(self._torch_dtype)}
 
-    def _scores(self, x: Tensor, solution: _Solution) -> Tensor:
-        return x @ solution.weights + solution.biases
+    def _scores(self, x: Tensor, solution: Solution) -> Tensor:
+        return x @ solution["weights"] + solution["biases"]

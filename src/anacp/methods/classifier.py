@@ -3,43 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
-from datetime import UTC, datetime
-from functools import lru_cache
-from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 
-from anacp.backbones import Backbone, preset
-from anacp.backbones import backbone as load_backbone
-from anacp.backbones.engines import EngineName
 from anacp.backbones.inputs import OnError
-from anacp.errors import InputError, MismatchError, ModelFileError, NotLearnedError, ParameterError
-from anacp.features import FeatureStore
-from anacp.learners import Learner, learner, method
-from anacp.learners.files import read_model, write_model
+from anacp.errors import InputError, ParameterError
 from anacp.learners.inputs import Labels
-from anacp.learners.summary import format_bytes
-from anacp.methods.encoding import ProgressCallback, encode
-from anacp.methods.given import Given, as_items, given
-from anacp.methods.known import Known
-from anacp.methods.origin import Origin
+from anacp.methods.encoding import Encoded, ProgressCallback, encode
+from anacp.methods.given import as_items
+from anacp.methods.keeping import KeptClassifier
 from anacp.methods.records import Forgotten, Learned
 
 __all__ = ["Classifier"]
 
 
-@lru_cache(maxsize=4)
-def _loaded(name: str, engine: EngineName, device: str) -> Backbone:
-    """Return a backbone; it is frozen, so that the classifiers of a process share one."""
-    return load_backbone(name, engine=engine, device=device)
-
-
-class Classifier:
+class Classifier(KeptClassifier):
     """A frozen backbone and a learner as one: images or texts in, labels out, new classes at any time.
 
     Every example counts once: what was learned before is recognised by its content (or label and content) and left
@@ -65,66 +46,6 @@ class Classifier:
     learner : Learner
         What predicts from features.
     """
-
-    def __init__(
-        self,
-        backbone: str | Backbone = "efficientnet-lite0",
-        learner: str | Learner = "AnaCP",
-        *,
-        engine: EngineName = "auto",
-        device: str = "cpu",
-        store: FeatureStore | None = None,
-    ) -> None:
-        if isinstance(backbone, str) and not backbone.startswith("hf:"):
-            preset(backbone)  # a misspelt name is answered now
-        if isinstance(learner, Learner) and learner._learned:
-            raise ParameterError(
-                f"Expected a learner that has learned nothing yet, got {type(learner).__name__} with "
-                f"{len(learner.classes_)} classes. Which examples it learned is not known: learn them here."
-            )
-        self.learner: Learner = clone(learner) if isinstance(learner, Learner) else method(learner)
-        if isinstance(learner, str):
-            self.learner.set_params(device=device)
-        self.store = store
-        self._engine: EngineName = engine
-        self._device = device
-        self._backbone = backbone
-        self._origin = Origin.of(backbone) if isinstance(backbone, Backbone) else None
-        self._known = Known()
-
-    def __repr__(self) -> str:
-        name = self._origin.name if self._origin else self._backbone
-        classes = len(self.classes_) if self.learner._learned else 0
-        return f"<Classifier {name} + {type(self.learner).__name__}: {classes} classes, {len(self._known)} examples>"
-
-    @property
-    def backbone(self) -> Backbone:
-        """What makes the features; loaded, and compared with the one that was learned with, on first use."""
-        if isinstance(self._backbone, str):
-            loaded = _loaded(self._backbone, self._engine, self._device)
-            if self._origin is not None:
-                self._origin.check(Origin.of(loaded))
-            self._backbone, self._origin = loaded, Origin.of(loaded)
-        return self._backbone
-
-    @property
-    def origin(self) -> Origin:
-        """Name, fingerprint, kind of input and width of the backbone."""
-        if self._origin is None:
-            self._origin = Origin.of(self.backbone)
-        return self._origin
-
-    @property
-    def classes_(self) -> Labels:
-        """The classes learned so far, sorted."""
-        if not self.learner._learned:
-            raise NotLearnedError("This Classifier has learned nothing yet. Call `learn` with examples first.")
-        return self.learner.classes_
-
-    @property
-    def n_examples(self) -> int:
-        """How many examples were learned."""
-        return len(self._known)
 
     # Learning ---------------------------------------------------------------------------------------------------
 
@@ -216,41 +137,27 @@ class Classifier:
         self.learner.unlearn_class(label)
         self._known = self._known.minus_class(label)
 
-    def __add__(self, other: Classifier) -> Classifier:
-        """Return a new classifier: the one that learned the examples of both."""
-        if not isinstance(other, Classifier):
-            return NotImplemented
-        self.origin.check(other.origin)
-        shared = self._known.n_shared(other._known)
-        if shared:
-            raise MismatchError(
-                f"Expected classifiers that learned different examples, got {shared} in both, which would count "
-                "twice. Forget them in one of the two first."
-            )
-        if type(self.learner) is not type(other.learner):
-            mine, theirs = type(self.learner).__name__, type(other.learner).__name__
-            raise MismatchError(f"Expected classifiers of one learner, got {mine} and {theirs}.")
-        result = Classifier(
-            self._backbone, clone(self.learner), engine=self._engine, device=self._device, store=self.store
-        )
-        result._origin = self._origin
-        result.learner = self.learner + other.learner
-        result._known = self._known + other._known
-        return result
-
-    def __radd__(self, other: object) -> Classifier:
-        """Let `sum(classifiers)` work."""
-        return self if other == 0 else NotImplemented
-
     # Predicting -------------------------------------------------------------------------------------------------
+
+    def solve(self) -> Self:
+        """Solve now, so that no prediction has to wait for it; `save` keeps the solution."""
+        self.classes_  # noqa: B018 (says so if nothing was learned)
+        self.learner.solve(probabilities=True)
+        return self
 
     def features(self, inputs: Sequence[Any], *, progress: ProgressCallback | None = None) -> NDArray[np.float32]:
         """Return what the learner sees of the inputs, to use `learner` directly."""  # (n, d)
+        return self.encode(inputs, progress=progress).x
+
+    def encode(
+        self, inputs: Sequence[Any], *, on_error: OnError = "refuse", progress: ProgressCallback | None = None
+    ) -> Encoded:
+        """Return the features of the inputs that can be read, which these are, and what is wrong with the others."""
         self.classes_  # noqa: B018 (says so if nothing was learned, before features are computed in vain)
         items = as_items(inputs)
         if not items:
             raise InputError("Expected inputs, got none. Give at least one.")
-        return encode(self.backbone, items, store=self.store, on_error="refuse", progress=progress).x
+        return encode(self.backbone, items, store=self.store, on_error=on_error, progress=progress)
 
     def predict(self, inputs: Sequence[Any]) -> Labels:
         """Return the most likely label of each input."""  # (n,)
@@ -274,61 +181,3 @@ class Classifier:
             [(names[column], float(row[column])) for column in columns]
             for row, columns in zip(probabilities, best, strict=True)
         ]
-
-    # Keeping ----------------------------------------------------------------------------------------------------
-
-    def save(self, path: str | Path) -> None:
-        """Write everything to one safetensors file, all or nothing; `anacp.load` reads it back."""
-        classes = self.classes_.tolist()
-        header, tensors = self.learner._contents()
-        header |= {"backbone": asdict(self.origin), "saved": datetime.now(UTC).isoformat(timespec="seconds")}
-        write_model(path, header, tensors | self._known.tensors(classes))
-
-    @classmethod
-    def load(
-        cls,
-        path: str | Path,
-        *,
-        backbone: str | Backbone | None = None,
-        engine: EngineName = "auto",
-        device: str = "cpu",
-        store: FeatureStore | None = None,
-    ) -> Classifier:
-        """Return the classifier saved at `path`, ready to predict and to go on learning.
-
-        Its backbone is the one that the file names, loaded on first use, or the one given; any other than the one it
-        was learned with is refused.
-        """
-        header, tensors = read_model(path)
-        if "backbone" not in header:
-            raise ModelFileError(
-                f"Expected a classifier, got a learner of features, which names no backbone: {path}. "
-                "Read it with `anacp.load`."
-            )
-        origin = Origin(**header["backbone"])
-        restored = learner(header["learner"])(**header["parameters"] | {"device": device})
-        made = cls(backbone or origin.name, restored, engine=engine, device=device, store=store)
-        if isinstance(backbone, Backbone):
-            origin.check(Origin.of(backbone))
-        made._origin = origin
-        if isinstance(backbone, str):
-            made.backbone  # noqa: B018 (loaded now, to be refused now)
-        made.learner._restore(header, tensors)
-        made._known = Known.restored(made.classes_.tolist(), tensors)
-        return made
-
-    def summary(self) -> None:
-        """Print the backbone, and what is stored, numbers and bytes by part."""
-        print(f"{self.origin}: {self.origin.modality}s to {self.origin.n_features} features")
-        self.learner.summary()
-        print(f"{self.n_examples:,} examples known by {format_bytes(8 * self.n_examples)} of digests")
-
-    def is_known(self, inputs: Sequence[Any], labels: ArrayLike) -> NDArray[np.bool_]:
-        """Return for each example whether it was learned, with this label."""  # (n,)
-        return self._known.contains(self._given(inputs, labels))
-
-    def _given(self, inputs: Sequence[Any], labels: ArrayLike) -> Given:
-        examples = given(inputs, labels, self.origin.modality)
-        if self.learner._learned and len(examples):
-            self.learner._check_kind(examples.labels)
-        return examples

@@ -64,14 +64,14 @@ class Known:
         """Return what a model file keeps, in the order of the classes."""
         digests = [self._by_class.get(label, NOTHING) for label in classes]
         return {
-            "examples.counts": torch.tensor([len(held) for held in digests]),
-            "examples.digests": torch.from_numpy(np.concatenate(digests)),
+            "counts": torch.tensor([len(held) for held in digests]),
+            "digests": torch.from_numpy(np.concatenate(digests)),
         }
 
     @classmethod
     def restored(cls, classes: Sequence[Any], tensors: Mapping[str, Tensor]) -> Known:
         """Return the set from what `tensors` gave."""
-        counts, digests = tensors["examples.counts"].numpy(), tensors["examples.digests"].numpy()
+        counts, digests = tensors["counts"].numpy(), tensors["digests"].numpy()
         if len(counts) != len(classes) or counts.sum() != len(digests):
             raise ModelFileError("Expected one digest for each example, got another number. Save the model anew.")
         parts = np.split(digests, np.cumsum(counts)[:-1])

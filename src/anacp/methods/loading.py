@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from anacp.files import TensorFile
 from anacp.learners import Learner
 from anacp.learners import load as load_learner
-from anacp.learners.files import read_model
+from anacp.learners.keeping import MODEL
 from anacp.methods.classifier import Classifier
 
 __all__ = ["load"]
@@ -18,5 +19,5 @@ def load(path: str | Path, *, device: str = "cpu") -> Learner | Classifier:
     ModelFileError
         If the file is truncated, not an anacp model, or written in a newer format.
     """
-    header, _ = read_model(path, only=())
-    return Classifier.load(path, device=device) if "backbone" in header else load_learner(path, device=device)
+    is_classifier = "backbone" in TensorFile(path, MODEL).header
+    return Classifier.load(path, device=device) if is_classifier else load_learner(path, device=device)

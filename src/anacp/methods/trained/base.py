@@ -23,8 +23,9 @@ from anacp.backbones import Backbone
 from anacp.backbones import backbone as find_backbone
 from anacp.backbones.readahead import read_ahead
 from anacp.errors import InputError, MismatchError, NotLearnedError
-from anacp.learners.files import read_model, write_model
+from anacp.files import TensorFile, write_file
 from anacp.learners.inputs import Labels, label_kind
+from anacp.learners.keeping import MODEL
 from anacp.learners.summary import Part
 from anacp.methods.given import as_items
 from anacp.methods.method import Progress
@@ -148,7 +149,7 @@ class TrainedMethod(ABC):
             "task_of": self._task_of.tolist(),
             "n_tasks": self._n_tasks,
         }
-        write_model(path, header, self._state)
+        write_file(path, MODEL, header, self._state)
 
     @classmethod
     def load(cls, path: str | Path, *, backbone: Backbone | None = None, checkpoints: str | Path | None = None) -> Self:
@@ -163,7 +164,8 @@ class TrainedMethod(ABC):
         checkpoints : path, optional
             As in the constructor.
         """
-        header, state = read_model(path)
+        file = TensorFile(path, MODEL)
+        header = file.header
         kind = trained(header["method"]) if "method" in header else None
         if kind is None or not issubclass(kind, cls):
             found = header.get("method") or header.get("learner") or "another kind of model"
@@ -176,7 +178,7 @@ class TrainedMethod(ABC):
         model: Self = kind(backbone, checkpoints=checkpoints, **header["parameters"])
         model._arrived = np.array(header["classes"], np.dtype(header["classes_dtype"]))
         model._task_of = torch.tensor(header["task_of"], dtype=torch.int64)
-        model._n_tasks, model._state = header["n_tasks"], state
+        model._n_tasks, model._state = header["n_tasks"], file.tensors()
         return model
 
     def _read(self, items: Sequence[Any], groups: list[list[int]]) -> Iterable[list[Piece]]:

@@ -1,0 +1,76 @@
+"""The Gram matrix of an ELM on pseudo-features that went through a contrastive projection (Section 3.3)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from anacp.projections import ACTIVATIONS, Activation, ContrastiveProjection
+from anacp.replay import replay_groups
+from anacp.statistics import ClassGram, ClassMoments
+from anacp.statistics.base import BLOCK_ROWS
+
+__all__ = ["Readout", "replayed_gram"]
+
+# Replay noise is projected once a group and shared by the classes of the group; groups are independent.
+REPLAY_GROUPS = 8
+# Replayed rows gathered before they enter the classifier's Gram matrix: long products are fast ones.
+REPLAY_ROWS = 4 * BLOCK_ROWS
+
+
+@dataclass(frozen=True)
+class Readout:
+    """The ELM's features φ(uV) of u = aP, from the coefficients a: φ(a·PV)."""
+
+    matrix: Tensor  # PV (c, m)
+    activation: Activation
+
+    @property
+    def n_outputs(self) -> int:
+        """How many features a row gets."""
+        return self.matrix.shape[1]
+
+    def __call__(self, coefficients: Tensor) -> Tensor:
+        """Return the features (n, m)."""
+        return ACTIVATIONS[self.activation](coefficients @ self.matrix)
+
+
+def replayed_gram(
+    moments: ClassMoments, projection: ContrastiveProjection, features: Readout, *, n_replay: int, seed: int
+) -> ClassGram:
+    """Draw n_replay pseudo-features a class, and return the Gram matrix of what the ELM sees of them."""
+    device, dtype = projection.prototypes.device, projection.prototypes.dtype
+    nothing = torch.zeros(0, dtype=torch.int64, device=device)
+    gram = ClassGram(features, device=str(device), dtype=dtype).at(nothing, nothing, moments.n_classes)
+    for coefficients, classes in _gathered(_replayed(moments, projection, n_replay, seed), REPLAY_ROWS):
+        gram.add_(coefficients, classes)
+    return gram
+
+
+def _replayed(
+    moments: ClassMoments, projection: ContrastiveProjection, n_replay: int, seed: int
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield the coefficients of pseudo-features, and their classes, a few classes at a time."""
+    dtype = projection.prototypes.dtype
+    means = moments.means.to(dtype)
+    projected_means = [means @ head.matrix for head in projection.heads]
+    for group in replay_groups(moments, n_replay, n_groups=REPLAY_GROUPS, seed=seed, role="replay"):
+        for noise in torch.split(group.noise.to(dtype), BLOCK_ROWS):
+            projected_noise = [noise @ head.matrix for head in projection.heads]
+            for classes in torch.split(group.classes, max(1, BLOCK_ROWS // len(noise))):
+                of_classes = [projected[classes] for projected in projected_means]
+                coefficients = projection.coefficients_of_sums(of_classes, projected_noise)
+                yield coefficients, classes.repeat_interleave(len(noise))
+
+
+def _gathered(pairs: Iterator[tuple[Tensor, Tensor]], n_rows: int) -> Iterator[tuple[Tensor, Tensor]]:
+    """Join small pairs of rows and classes until n_rows are reached."""
+    waiting: list[tuple[Tensor, Tensor]] = []
+    for pair in pairs:
+        waiting.append(pair)
+        if sum(len(classes) for _, classes in waiting) >= n_rows:
+            yield torch.cat([rows for rows, _ in waiting]), torch.cat([classes for _, classes in waiting])
+            waiting = []
+    if waiting:
+        yield torch.cat([rows for rows, _ in waiting]), torch.cat([classes for _, classes in waiting])
