@@ -1,6 +1,7 @@
 """How experiments show themselves: a bar with the time left on a terminal, lines elsewhere, a table at the end."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from rich.console import Console
@@ -46,9 +47,9 @@ class Shown:
         """Show what takes long between steps."""
         self.bars.update(self.bar, status=f"{_name(event.specification)}: {event.words} {100 * event.share:.0f} %")
 
-    def follow(self, statuses: Iterator[Status]) -> None:
+    def follow(self, statuses: Generator[Status, None, None]) -> None:
         """Show a sweep to its end."""
-        with self.bars:
+        with self.bars, closing(statuses):  # stopped here, processes are ended now
             for status in statuses:
                 self._tell(status)
         self.console.print()

@@ -100,12 +100,14 @@ class Materials:
         frozen = adapted = self._backbone(specification, dataset)
         train, test, adaptation = dataset.train, dataset.test, None
         if frozen is not None and adapted is not None and takes(specification.method) == "features":
+            encoders = [frozen]
             if specification.adaptation is not None:
                 adaptation, seconds["adapt"] = _adapt(specification, frozen, train, scenario, domains, report)
                 adapted = adaptation.apply(frozen)
+                encoders = [frozen, adapted] if specification.concatenate else [adapted]
                 adapted = concatenated(frozen, adapted) if specification.concatenate else adapted
-            train, of_train = _encoded(adapted, train, "features of the training set", report)
-            test, of_test = _encoded(adapted, test, "features of the test set", report)
+            train, of_train = _encoded(encoders, train, "features of the training set", report)
+            test, of_test = _encoded(encoders, test, "features of the test set", report)
             seconds["features"] = of_train + of_test
         return Material(dataset, fingerprint, scenario, domains, train, test, adapted, frozen, adaptation, seconds)
 
@@ -165,16 +167,21 @@ def _adapt(
     return adaptation, _cost(adaptation.fingerprint, perf_counter() - start)
 
 
-def _encoded(encoder: Backbone, examples: Examples, what: str, report: Progress) -> tuple[Examples, float]:
+def _encoded(encoders: Sequence[Backbone], examples: Examples, what: str, report: Progress) -> tuple[Examples, float]:
+    """Return features side by side: each encoder's are in the store once, whoever else is beside it."""
+
     def follow(step: Extraction) -> None:
         report(step.done / step.total if step.stage == "extract" else 0.0, what)
 
-    start = perf_counter()
-    found = encode(
-        encoder, as_items(cast(Sequence[Any], examples.items)), store=FeatureStore(), on_error="refuse", progress=follow
-    )
-    assert found.entry is not None
-    return Examples(found.x, examples.labels), _cost(found.entry.key, perf_counter() - start)
+    items = as_items(cast(Sequence[Any], examples.items))
+    columns, seconds = [], 0.0
+    for encoder in encoders:
+        start = perf_counter()
+        found = encode(encoder, items, store=FeatureStore(), on_error="refuse", progress=follow)
+        assert found.entry is not None
+        columns.append(found.x)
+        seconds += _cost(found.entry.key, perf_counter() - start)
+    return Examples(columns[0] if len(columns) == 1 else np.hstack(columns), examples.labels), seconds
 
 
 def _cost(what: str, seconds: float) -> float:

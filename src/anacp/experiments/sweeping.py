@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ def sweep(
     restart_changed: bool = False,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
     report: Callable[[Working], None] | None = None,
-) -> Iterator[Status]:
+) -> Generator[Status, None, None]:
     """Run every specification in a folder of its own below `folder`; see `run`.
 
     Nothing runs before every specification was checked against its data and its folder. Features are extracted, and
