@@ -165,7 +165,7 @@ def _substitutes(table: str, datasets: Sequence[str]) -> list[Column]:
     if _missing(texts):
         note = (
             "MiniLM features of the 150 intents of CLINC150, without first-session adaptation, which needs the texts: "
-            "`anacp datasets show clinc150` says where they go."
+            "`anacp datasets card clinc150` says where they go."
         )
         texts = replace(
             texts, dataset="sample:clinc150", backbone=None, recipe=None, substitute={"for": number, "note": note}
