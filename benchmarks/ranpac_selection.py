@@ -11,7 +11,7 @@ import torch
 from anacp import RanPAC
 from anacp.datasets import Dataset, read_sample
 from anacp.evaluation import average_incremental_accuracy, last_accuracy
-from anacp.experiments import accuracy_matrix, run
+from anacp.experiments import accuracy_matrix, follow
 from anacp.learners.ridge_choice import RIDGES
 from anacp.projections import RandomProjection
 from anacp.scenarios import ClassIncremental
@@ -54,7 +54,7 @@ for name in ("cifar100", "clinc150"):
     for seed in (0, 1, 2):
         scenario = ClassIncremental(data.train.labels, seed=seed)
         model = RanPAC(n_projected=N_PROJECTED, random_state=seed)
-        matrix = accuracy_matrix(list(run(model, data, scenario)))
+        matrix = accuracy_matrix([judged.step for judged in follow(model, data.train, data.test, scenario)])
         theirs = published(data, scenario, seed)
         results.append((*theirs[:2], last_accuracy(matrix), average_incremental_accuracy(matrix)))
         print(f"{name} seed {seed}: published λ by task {theirs[2]}, ours at the end {model.ridge_:g}", flush=True)

@@ -42,16 +42,16 @@ def test_table_figure_and_files(features: Path, tmp_path) -> None:
         rows = list(csv.DictReader(file))
     assert float(rows[0]["a_last"]) == results["rows"][0]["a_last"]
     assert min(matplotlib.image.imread(folder / "accuracy_curves.png").shape[:2]) > 300
-    specification = json.loads((folder / "runs" / "NCM-seed1.json").read_text())["specification"]
-    assert specification["scenario"]["seed"] == 1
-    assert specification["parameters"]["random_state"] == 1
+    run = json.loads((folder / "runs" / "blobs" / "NCM-seed1" / "results.json").read_text())
+    assert run["protocol"]["seed"] == 1
+    assert run["specification"]["seed"] == run["specification"]["order_seed"] == 1
 
 
 def test_a_finished_run_is_kept(features: Path, tmp_path) -> None:
     arguments = (features, "--methods", "NCM,SLDA", "--tasks", 3, "--output", tmp_path / "out")
     compare(*arguments)
     before = json.loads((tmp_path / "out" / "results.json").read_text())
-    (tmp_path / "out" / "runs" / "SLDA-seed0.json").unlink()
+    (tmp_path / "out" / "runs" / "blobs" / "SLDA-seed0" / "results.json").unlink()
     printed = compare(*arguments, "--json")
     assert json.loads(printed)["rows"][0] == before["rows"][0]  # its seconds included: it did not run again
     assert "kept from before" in compare(*arguments)

@@ -7,7 +7,7 @@ import pytest
 
 import anacp
 from anacp.errors import ParameterError
-from anacp.experiments import accuracy_matrix, run
+from anacp.experiments import accuracy_matrix, follow
 from anacp.scenarios import ClassIncremental
 from tests.conftest import blobs, features_dataset
 
@@ -35,7 +35,7 @@ def test_runner_measures_what_was_seen() -> None:
     x, y = blobs(n_classes=7, n_rows=20)
     data = features_dataset(x[:100].astype(np.float32), y[:100], x[100:].astype(np.float32), y[100:])
     model = anacp.NCM()
-    steps = list(run(model, data, ClassIncremental(y, n_tasks=3)))
+    steps = [judged.step for judged in follow(model, data.train, data.test, ClassIncremental(y, n_tasks=3))]
     assert [step.n_classes for step in steps] == [3, 5, 7]
     matrix = accuracy_matrix(steps)
     assert np.isnan(matrix[np.triu_indices(3, 1)]).all()
@@ -43,4 +43,4 @@ def test_runner_measures_what_was_seen() -> None:
     test = data.test.take(np.isin(data.test.labels, task.classes))
     assert matrix[2, 1] == pytest.approx(100 * (model.predict(test.items) == test.labels).mean())
     assert steps[-1].accuracy == pytest.approx(matrix[2].mean())
-    assert steps[-1].stored_bytes == sum(part.bytes for part in model.parts())
+    assert steps[-1].state_bytes == sum(part.bytes for part in model.parts())

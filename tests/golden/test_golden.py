@@ -15,7 +15,7 @@ import pytest
 from anacp import GACL, KLDA, NCM, SLDA, AnaCP
 from anacp.datasets import Dataset, read_sample
 from anacp.evaluation import average_incremental_accuracy, last_accuracy
-from anacp.experiments import accuracy_matrix, run
+from anacp.experiments import accuracy_matrix, follow
 from anacp.learners import Learner
 from anacp.scenarios import ClassIncremental
 from tests.conftest import features_dataset
@@ -48,7 +48,8 @@ def reached(shared: Path, name: str, method: str) -> dict[str, float]:
     results = []
     for seed in SEEDS:
         scenario = ClassIncremental(data.train.labels, seed=seed)
-        matrix = accuracy_matrix(list(run(METHODS[method](seed), data, scenario)))
+        judged = follow(METHODS[method](seed), data.train, data.test, scenario)
+        matrix = accuracy_matrix([each.step for each in judged])
         results.append((last_accuracy(matrix), average_incremental_accuracy(matrix)))
     return dict(zip(("A_last", "A_avg"), np.mean(results, axis=0).tolist(), strict=True))
 

@@ -16,6 +16,7 @@ from anacp.cli.learn import learn
 from anacp.cli.merge import merge
 from anacp.cli.predict import predict
 from anacp.cli.report import report
+from anacp.cli.run import run
 from anacp.errors import AnacpError
 from anacp.version import __version__
 
@@ -53,6 +54,7 @@ app.command()(merge)
 app.command()(info)
 app.command()(demo)
 app.command()(compare)
+app.command()(run)
 app.command()(report)
 app.add_typer(datasets, name="datasets")
 app.add_typer(features, name="features")

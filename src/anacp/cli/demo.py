@@ -13,7 +13,7 @@ from rich.table import Table
 from anacp.cli.progress import progress_bars
 from anacp.datasets import Dataset, read_sample
 from anacp.evaluation import average_incremental_accuracy, last_accuracy
-from anacp.experiments import Step, accuracy_matrix, run
+from anacp.experiments import Step, accuracy_matrix, follow
 from anacp.learners import NCM, AnaCP, Learner
 from anacp.learners.summary import format_bytes
 from anacp.reports import accuracy_curves, accuracy_heat_map
@@ -55,7 +55,7 @@ def _run_all(
         bars = {name: progress.add_task(f"{name:<6}", total=len(scenario), status="", start=False) for name in learners}
         for name, learner in learners.items():
             progress.start_task(bars[name])
-            for step in run(learner, data, scenario):
+            for step in (judged.step for judged in follow(learner, data.train, data.test, scenario)):
                 results[name].append(step)
                 status = f"{step.n_classes:>3} classes  {step.accuracy:5.2f} %"
                 progress.update(bars[name], advance=1, status=status)
@@ -66,7 +66,7 @@ def _run_all(
 
 
 def _line(name: str, step: Step) -> str:
-    seconds = step.learn_seconds + step.solve_seconds + step.predict_seconds
+    seconds = sum(step.seconds.values())
     return f"{name:<6} task {step.task + 1:>2}  {step.n_classes:>3} classes  {step.accuracy:5.2f} %  {seconds:5.1f} s"
 
 
@@ -93,10 +93,8 @@ def _metrics(steps: Sequence[Step]) -> dict[str, float]:
     return {
         "A_last": last_accuracy(matrix),
         "A_avg": average_incremental_accuracy(matrix),
-        "learn_seconds": sum(step.learn_seconds for step in steps),
-        "solve_seconds": sum(step.solve_seconds for step in steps),
-        "predict_seconds": sum(step.predict_seconds for step in steps),
-        "stored_bytes": steps[-1].stored_bytes,
+        **{f"{kind}_seconds": sum(step.seconds[kind] for step in steps) for kind in ("learn", "solve", "predict")},
+        "stored_bytes": steps[-1].state_bytes,
     }
 
 

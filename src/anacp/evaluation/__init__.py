@@ -2,11 +2,12 @@
 
 from anacp.evaluation.calibration import expected_calibration_error
 from anacp.evaluation.confusion import ClassResult, class_results, confusion_matrix
-from anacp.evaluation.matrix import average_incremental_accuracy, forgetting, last_accuracy
+from anacp.evaluation.matrix import average_incremental_accuracy, backward_transfer, forgetting, last_accuracy
 
 __all__ = [
     "ClassResult",
     "average_incremental_accuracy",
+    "backward_transfer",
     "class_results",
     "confusion_matrix",
     "expected_calibration_error",

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["average_incremental_accuracy", "forgetting", "last_accuracy"]
+__all__ = ["average_incremental_accuracy", "backward_transfer", "forgetting", "last_accuracy"]
 
 Matrix = NDArray[np.float64]
 
@@ -22,3 +22,9 @@ def forgetting(matrix: Matrix) -> float:
     """Return the mean drop of earlier tasks from their best accuracy to their last; 0 for a single task."""
     earlier = matrix[:, :-1]
     return float((np.nanmax(earlier, axis=0) - matrix[-1, :-1]).mean()) if earlier.shape[1] else 0.0
+
+
+def backward_transfer(matrix: Matrix) -> float:
+    """Return the mean change of earlier tasks from when each was learned to the end; 0 for a single task."""
+    n_earlier = len(matrix) - 1
+    return float((matrix[-1, :n_earlier] - np.diagonal(matrix)[:n_earlier]).mean()) if n_earlier else 0.0

@@ -7,28 +7,53 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from anacp.experiments.comparison import Progress, Row, Run, compare, rows
-    from anacp.experiments.results import Confused, RunResult, load_runs
-    from anacp.experiments.runner import Step, accuracy_matrix, run
+    from anacp.experiments.comparison import Row, rows
+    from anacp.experiments.events import Event, Failed, Finished, Stepped, Working
+    from anacp.experiments.expansion import expand, specifications
+    from anacp.experiments.material import Materials
+    from anacp.experiments.results import Confused, RunResult, Step, load_runs
+    from anacp.experiments.runner import run
+    from anacp.experiments.scenario_settings import ScenarioSettings
+    from anacp.experiments.specification import Specification
+    from anacp.experiments.steps import Judged, accuracy_matrix, follow
+    from anacp.experiments.sweeping import Status, sweep
 
 __all__ = [
     "Confused",
-    "Progress",
+    "Event",
+    "Failed",
+    "Finished",
+    "Judged",
+    "Materials",
     "Row",
-    "Run",
     "RunResult",
+    "ScenarioSettings",
+    "Specification",
+    "Status",
     "Step",
+    "Stepped",
+    "Working",
     "accuracy_matrix",
-    "compare",
+    "expand",
+    "follow",
     "load_runs",
     "rows",
     "run",
+    "specifications",
+    "sweep",
 ]
 
 _HOMES = {
-    "comparison": ("Progress", "Row", "Run", "compare", "rows"),
-    "results": ("Confused", "RunResult", "load_runs"),
-    "runner": ("Step", "accuracy_matrix", "run"),
+    "comparison": ("Row", "rows"),
+    "events": ("Event", "Failed", "Finished", "Stepped", "Working"),
+    "expansion": ("expand", "specifications"),
+    "material": ("Materials",),
+    "results": ("Confused", "RunResult", "Step", "load_runs"),
+    "runner": ("run",),
+    "scenario_settings": ("ScenarioSettings",),
+    "specification": ("Specification",),
+    "steps": ("Judged", "accuracy_matrix", "follow"),
+    "sweeping": ("Status", "sweep"),
 }
 
 

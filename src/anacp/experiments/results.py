@@ -17,13 +17,8 @@ from anacp.errors import DataFileError, MissingDataError
 __all__ = ["FORMAT", "FORMAT_VERSION", "Confused", "RunResult", "Step", "load_runs", "read_run", "read_steps"]
 
 FORMAT, FORMAT_VERSION = "anacp-run", 1
-RESULTS, STEPS, ENVIRONMENT, EMBEDDING, MODEL = (
-    "results.json",
-    "steps.jsonl",
-    "environment.json",
-    "embedding.json",
-    "model.anacp",
-)
+RESULTS, STEPS, ENVIRONMENT, EMBEDDING = "results.json", "steps.jsonl", "environment.json", "embedding.json"
+MODEL, ADAPTATION = "model.anacp", "adaptation.safetensors"
 
 
 @dataclass(frozen=True)

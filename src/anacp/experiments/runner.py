@@ -1,69 +1,166 @@
-"""One learner through one scenario."""
+"""One run from its specification to a finished folder; interrupted at any point, it goes on where it was."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
 from time import perf_counter
 
-import numpy as np
-from numpy.typing import NDArray
+from anacp.experiments.embedding import embedding
+from anacp.experiments.environment import environment, forget_peak
+from anacp.experiments.events import Event, Finished, Stepped
+from anacp.experiments.material import Material, Materials
+from anacp.experiments.outcome import outcome
+from anacp.experiments.results import ADAPTATION, EMBEDDING, ENVIRONMENT, MODEL, RESULTS, Step
+from anacp.experiments.run_folder import RunFolder
+from anacp.experiments.specification import Specification
+from anacp.experiments.steps import Judged, follow
+from anacp.home import home
+from anacp.methods.assembled import assembled
+from anacp.methods.choosing import on_features, on_items, on_items_again, takes
+from anacp.methods.method import Method, Progress
+from anacp.methods.on_features import OnFeatures
 
-from anacp.datasets import Dataset
-from anacp.learners import Learner
-from anacp.scenarios import Scenario
+__all__ = ["CHECKPOINT_SECONDS", "run"]
 
-__all__ = ["Step", "accuracy_matrix", "run"]
-
-
-@dataclass(frozen=True)
-class Step:
-    """What is known after one task."""
-
-    task: int
-    n_classes: int
-    accuracies: tuple[float, ...]  # percent, on each task seen so far
-    learn_seconds: float
-    solve_seconds: float
-    predict_seconds: float
-    stored_bytes: int
-
-    @property
-    def accuracy(self) -> float:
-        """The unweighted mean over the tasks seen so far."""
-        return float(np.mean(self.accuracies))
+# How much work a kill may cost before writing the model is worth its while.
+CHECKPOINT_SECONDS = 20.0
 
 
-def run(learner: Learner, data: Dataset, scenario: Scenario) -> Iterator[Step]:
-    """Learn the features of a data set task after task; after each, predict the test rows of all tasks seen so far."""
-    x_train, y_train, x_test, y_test = data.train.items, data.train.labels, data.test.items, data.test.labels
-    assert isinstance(x_train, np.ndarray)
-    assert isinstance(x_test, np.ndarray)
-    tests = [task.rows for task in scenario.test_tasks(y_test)]
-    for task in scenario.tasks(y_train):
-        start = perf_counter()
-        learner.partial_fit(x_train[task.rows], y_train[task.rows])
-        learned = perf_counter()
-        learner.solve()
-        solved = perf_counter()
-        seen = tests[: task.index + 1]
-        predictions = learner.predict(x_test[np.concatenate(seen)])
-        predicted = perf_counter()
-        parts = np.split(predictions, np.cumsum([len(rows) for rows in seen])[:-1])
-        yield Step(
-            task=task.index,
-            n_classes=len(learner.classes_),
-            accuracies=tuple(
-                100 * float(np.mean(part == y_test[rows])) for part, rows in zip(parts, seen, strict=True)
-            ),
-            learn_seconds=learned - start,
-            solve_seconds=solved - learned,
-            predict_seconds=predicted - solved,
-            stored_bytes=sum(part.bytes for part in learner.parts()),
-        )
+def run(
+    specification: Specification,
+    folder: str | Path,
+    *,
+    fresh: bool = False,
+    restart_changed: bool = False,
+    checkpoint_seconds: float = CHECKPOINT_SECONDS,
+    materials: Materials | None = None,
+    report: Progress | None = None,
+    jobs: int = 1,
+) -> Iterator[Event]:
+    """Yield a `Stepped` after every task and a `Finished` at the end; everything is in the folder by then.
+
+    Parameters
+    ----------
+    specification : Specification
+        What is run.
+    folder : path
+        The run's own folder. One that holds the finished run is read instead, one that holds a part of it is resumed.
+    fresh : bool
+        Remove what is there and start over.
+    restart_changed : bool
+        Start over where the folder holds another specification, instead of refusing.
+    checkpoint_seconds : float
+        After how much work the method is written, so that a resumed run need not learn anew.
+    materials : Materials, optional
+        Data sets and features, to be shared by several runs of a process.
+    report : callable, optional
+        Told what takes long between steps, and how far it is.
+    jobs : int
+        How many runs go on side by side, for the record.
+
+    Raises
+    ------
+    MismatchError
+        If the folder holds a run of another specification.
+    UnavailableError
+        If another process is writing the folder.
+    """
+    materials = Materials() if materials is None else materials
+    place = RunFolder(Path(folder))
+    materials.check(specification)
+    _, fingerprint = materials.dataset(specification.dataset)
+    with place.locked():
+        if fresh:
+            place.clear()
+        place.claim(specification, fingerprint, restart=restart_changed)
+        result = place.finished()
+        if result is not None:
+            yield Finished(specification, result, reused=True)
+            return
+        material = materials.prepare(specification, report)
+        backbone = None if material.backbone is None else material.backbone.fingerprint
+        place.write_json(ENVIRONMENT, environment(backbone=backbone, dataset=fingerprint, jobs=jobs))
+        yield from _learn(specification, material, place, checkpoint_seconds, report)
+        result = place.finished()
+        assert result is not None
+        yield Finished(specification, result, reused=False)
 
 
-def accuracy_matrix(steps: Sequence[Step]) -> NDArray[np.float64]:
-    """Return A[t, i], percent; NaN where task i was still to come."""
-    matrix = np.full((len(steps), len(steps)), np.nan)
-    for t, step in enumerate(steps):
-        matrix[t, : len(step.accuracies)] = step.accuracies
-    return matrix
+def _learn(
+    specification: Specification,
+    material: Material,
+    place: RunFolder,
+    checkpoint_seconds: float,
+    report: Progress | None,
+) -> Iterator[Stepped]:
+    forget_peak()
+    method, steps = place.resume(lambda path: _loaded(specification, material, path))
+    method = method or _method(specification, material)
+    n_steps = 1 if specification.joint else material.scenario.n_tasks
+    last: Judged | None = None
+    since = perf_counter()
+    for judged in follow(
+        method,
+        material.train,
+        material.test,
+        material.scenario,
+        domains=material.domains,
+        joint=specification.joint,
+        done=len(steps),
+        progress=report,
+    ):
+        last = judged
+        steps.append(judged.step)
+        place.append(judged.step)
+        costly = perf_counter() - since >= checkpoint_seconds or not isinstance(method, OnFeatures)
+        if len(steps) < n_steps and costly:  # a trained method gives up its own checkpoints with the next task
+            place.checkpoint(method.save, len(steps))
+            since = perf_counter()
+        yield Stepped(specification, judged.step, n_steps)
+    assert last is not None
+    _finish(specification, material, place, method, steps, last)
+
+
+def _method(specification: Specification, material: Material) -> Method:
+    name, parameters, seed = specification.method, specification.parameters, specification.seed
+    if takes(name) == "features":
+        return on_features(name, parameters, seed=seed, device=specification.device)
+    assert material.backbone is not None
+    return on_items(name, material.backbone, parameters, seed=seed, checkpoints=home() / "checkpoints")
+
+
+def _loaded(specification: Specification, material: Material, path: Path) -> Method:
+    """Return the method as an earlier process left it."""
+    if takes(specification.method) == "features":
+        return OnFeatures.load(path, device=specification.device)
+    assert material.backbone is not None
+    return on_items_again(specification.method, path, material.backbone, checkpoints=home() / "checkpoints")
+
+
+def _finish(
+    specification: Specification,
+    material: Material,
+    place: RunFolder,
+    method: Method,
+    steps: list[Step],
+    last: Judged,
+) -> None:
+    results = outcome(specification, material, method, steps, last)
+    if specification.keep_model:
+        _save(material, method, place.path / MODEL)
+        if material.adaptation is not None:  # what the model's backbone is made of
+            material.adaptation.save(place.path / ADAPTATION)
+    if specification.embedding:
+        assert isinstance(method, OnFeatures)
+        place.write_json(EMBEDDING, embedding(method.learner, material.test, material.scenario, material.domains))
+    place.write_json(RESULTS, results)
+
+
+def _save(material: Material, method: Method, path: Path) -> None:
+    """Write the final model, as a classifier of images or texts where there is a backbone."""
+    if not isinstance(method, OnFeatures) or material.backbone is None:
+        method.save(path)
+        return
+    train = material.dataset.train
+    assembled(material.backbone, method.learner, list(train.items), train.labels).save(path)

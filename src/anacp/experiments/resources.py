@@ -1,0 +1,53 @@
+"""How many runs this machine can carry at a time."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from anacp.experiments.material import Materials
+from anacp.experiments.specification import Specification
+from anacp.methods.choosing import on_features, takes
+
+__all__ = ["cores", "default_jobs", "expected_bytes"]
+
+# A run needs its statistics in full where a file has one triangle, a copy to factor, and eigenvectors for some.
+OVERHEAD, BASE = 8, 500_000_000
+# Below this a run ends sooner than a process for it begins.
+SMALL = 20_000_000
+
+
+def cores() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def expected_bytes(specification: Specification, materials: Materials, n_features: int = 1000) -> int:
+    """Return about how much the statistics of a run take: a measure of its memory, and roughly of its work."""
+    dataset, _ = materials.dataset(specification.dataset)
+    items = dataset.train.items
+    width = n_features if isinstance(items, list | tuple) else int(getattr(items, "shape", (0, n_features))[1])
+    learner = on_features(specification.method, specification.parameters, seed=0).learner
+    parts = learner.parts(n_features=width, n_classes=len(dataset.classes), n_rows=len(dataset.train))
+    return sum(part.bytes for part in parts)
+
+
+def default_jobs(specifications: Sequence[Specification], materials: Materials) -> int:
+    """Return a number of processes that neither shares a core nor runs out of memory.
+
+    Methods that train get all cores, one after another; so do runs that are too small to be worth a process.
+    """
+    if any(takes(specification.method) == "items" for specification in specifications):
+        return 1
+    sizes = [expected_bytes(specification, materials) for specification in specifications]
+    if sum(size >= SMALL for size in sizes) < 2:
+        return 1
+    return max(1, min(cores(), len(sizes), _available() // (BASE + OVERHEAD * max(sizes))))
+
+
+def _available() -> int:
+    """Return how many bytes of memory are free."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
+    except (OSError, StopIteration):
+        return 8_000_000_000

@@ -1,0 +1,116 @@
+"""Which classes come when, as an experiment states it: without data, so that it fits any data set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anacp.errors import DataFileError, MissingDataError, ParameterError
+from anacp.experiments.checking import Kind, check_choice, check_table
+from anacp.scenarios import Blurry, ClassIncremental, DomainIncremental, Online, Scenario
+
+__all__ = ["Domains", "ScenarioSettings"]
+
+Domains = tuple[NDArray[Any], NDArray[Any]]  # of the training and of the test rows
+
+KINDS = ("class-incremental", "domain-incremental", "blurry", "online")
+KEYS: dict[str, Kind] = {
+    "kind": (str,),
+    "tasks": (int,),
+    "sizes": (list,),
+    "order": (str, list),
+    "share": (float,),
+    "batch_size": (int,),
+    "base": (str,),
+    "domains": (str,),
+}
+# What else than `kind` a scenario of each kind takes.
+TAKEN = {
+    "class-incremental": {"tasks", "sizes", "order"},
+    "domain-incremental": {"order", "domains"},
+    "blurry": {"tasks", "sizes", "order", "share"},
+    "online": {"tasks", "sizes", "order", "share", "domains", "batch_size", "base"},
+}
+
+
+@dataclass(frozen=True)
+class ScenarioSettings:
+    """The table [scenario] of an experiment; what is None has the default of its scenario."""
+
+    kind: str = "class-incremental"
+    tasks: int | None = None  # how many
+    sizes: tuple[int, ...] | None = None  # instead of `tasks`: classes in each
+    order: str | tuple[Any, ...] | None = None  # a name, or all classes as they come
+    share: float | None = None  # blurry: of each class's rows that appear in other tasks
+    batch_size: int | None = None  # online: rows at a time
+    base: str | None = None  # online: the kind of scenario that is cut into batches
+    domains: str | None = None  # domain-incremental: an npz file with a domain for each row, `train` and `test`
+
+    def __post_init__(self) -> None:
+        check_choice(self.kind, KINDS, "[scenario] kind")
+        kinds = {self.kind}
+        if self.kind == "online":
+            check_choice(self._base, KINDS[:3], "[scenario] base")
+            kinds = {self._base}
+        allowed = set.union(*(TAKEN[kind] for kind in kinds)) | {"kind"}
+        allowed |= {"base", "batch_size"} if self.kind == "online" else set()
+        for name in KEYS:
+            if getattr(self, name) is not None and name not in allowed:
+                raise ParameterError(f"[scenario] {name}: a {self.kind} scenario takes none. Leave it out.")
+        if "domain-incremental" in kinds and self.domains is None:
+            raise ParameterError(
+                "[scenario] domains: expected an npz file with the arrays `train` and `test`, one domain a row, got "
+                "none. A domain-incremental scenario needs it."
+            )
+
+    @property
+    def _base(self) -> str:
+        return self.base or "class-incremental"
+
+    @classmethod
+    def from_dict(cls, table: object, place: str = "[scenario]") -> ScenarioSettings:
+        """Return the settings that a table states."""
+        stated = check_table(table, KEYS, place)
+        fields: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in stated.items()
+        }
+        return cls(**fields)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what is set, ready for TOML and JSON."""
+        stated = {name: getattr(self, name) for name in KEYS if getattr(self, name) is not None}
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in stated.items()}
+
+    def read_domains(self) -> Domains | None:
+        """Return the domains of the training and the test rows, where they are needed."""
+        if self.domains is None:
+            return None
+        try:
+            with open(self.domains, "rb") as file, np.load(file, allow_pickle=False) as arrays:
+                return arrays["train"], arrays["test"]
+        except FileNotFoundError as problem:
+            raise MissingDataError(f"Expected an npz file of domains at {self.domains}, got none.") from problem
+        except (KeyError, ValueError, TypeError, OSError) as problem:
+            raise DataFileError(
+                f"Expected the arrays `train` and `test`, one domain a row, in {self.domains}, got none ({problem})."
+            ) from problem
+
+    def scenario(self, labels: NDArray[Any], domains: Domains | None, seed: int) -> Scenario:
+        """Return the scenario for these training labels; the seed is of the order and of what it draws."""
+        kind = self._base if self.kind == "online" else self.kind
+        given: Mapping[str, Any] = {"seed": seed} | ({} if self.order is None else {"order": self.order})
+        base: Scenario
+        if kind == "domain-incremental":
+            assert domains is not None
+            base = DomainIncremental(domains[0], **given)
+        else:
+            base = ClassIncremental(labels, n_tasks=self.tasks, sizes=self.sizes, **given)
+            if kind == "blurry":
+                base = Blurry(base, seed=seed, **({} if self.share is None else {"share": self.share}))
+        if self.kind == "online":
+            base = Online(base, seed=seed, **({} if self.batch_size is None else {"batch_size": self.batch_size}))
+        return base

@@ -1,0 +1,88 @@
+"""Runs an experiment in processes that are killed: `python -m tests.experiments.killing FEATURES FOLDER`.
+
+Everything is imported once; each attempt is a fork of this process, ended by SIGKILL at a random moment or at a given
+file operation. Prints how often it was killed.
+"""
+
+import json
+import os
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+import torch
+
+from anacp.experiments import Specification, run
+from anacp.experiments.scenario_settings import ScenarioSettings
+
+WRITES = {"open", "os.rename", "os.remove", "os.truncate", "os.chmod"}
+
+
+def attempt(specification: Specification, folder: Path, *, seconds: float | None = None, operation: int = 0) -> bool:
+    """Fork, run until killed, and return whether the run came to its end before."""
+    child = os.fork()
+    if not child:
+        if operation:
+            _die_at(operation, str(folder))
+        try:
+            for _ in run(specification, folder, checkpoint_seconds=0):
+                pass
+        finally:
+            os._exit(0 if (folder / "results.json").exists() else 1)
+    if seconds is not None:
+        time.sleep(seconds)
+        os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        return False
+    if os.WEXITSTATUS(status):
+        raise SystemExit("a run ended with an error of its own")
+    return True
+
+
+def _die_at(operation: int, folder: str) -> None:
+    """Kill this process right before it opens, renames or removes a file of the run for the n-th time."""
+    left = operation
+
+    def hook(event: str, arguments: tuple) -> None:
+        nonlocal left
+        if event in WRITES and isinstance(arguments[0], str | os.PathLike) and str(arguments[0]).startswith(folder):
+            left -= 1
+            if not left:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(hook)
+
+
+def kill_at_random(specification: Specification, folder: Path, least: int) -> int:
+    """Kill until the run ends all the same; begin another until there were enough kills."""
+    kills, draw, number = 0, random.Random(0), 0
+    while True:
+        seconds = draw.uniform(0.0, 0.25)
+        if not attempt(specification, folder / f"random-{number}", seconds=seconds):
+            kills += 1
+        elif kills >= least:
+            return kills
+        else:
+            number += 1
+
+
+def kill_at_every_operation(specification: Specification, folder: Path) -> int:
+    """Kill one run at its first file operation, the next at its second, and so on; then let each come to its end."""
+    operation = 1
+    while not attempt(specification, folder / f"operation-{operation}", operation=operation):
+        assert attempt(specification, folder / f"operation-{operation}")
+        operation += 1
+    return operation - 1
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    features, output = sys.argv[1], Path(sys.argv[2])
+    small = {"n_projected": 50, "n_replay": 10}
+    long, short = (Specification(features, "AnaCP", small, scenario=ScenarioSettings(tasks=n), seed=1) for n in (8, 3))
+    assert attempt(long, output / "random")
+    assert attempt(short, output / "operation")
+    print(json.dumps([kill_at_random(long, output, least=20), kill_at_every_operation(short, output)]))
