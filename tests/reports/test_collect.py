@@ -47,12 +47,12 @@ def test_which_table(tmp_path) -> None:
         ("AnaCP", "Table 1"),
         ("NCM", "Table 2: MoCo-v3"),
         ("13", "Table 3"),
-        ("FSA", "-"),
+        ("without FSA", "-"),
         ("x", "-"),
     ):
         write_run(tmp_path / title, title, substitute={"for": stands_for})
     found = {each.table: each.titles for each in collect([tmp_path]).comparisons}
-    assert found == {"table1": ("AnaCP",), "table2": ("NCM",), None: ("x",), "ablation": ("13", "FSA")}
+    assert found == {"table1": ("AnaCP",), "table2": ("NCM",), None: ("x",), "ablation": ("13", "without FSA")}
 
 
 def test_a_repeated_run_is_left_out(tmp_path) -> None:

@@ -48,7 +48,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("runs")
     write_collection(root / "runs", substitute=SUBSTITUTE, specification={"table": "table1"})
     write_embedding(root / "runs" / "AnaCP-seed0")
-    write_collection(root / "ablation", {"1": 85.0, "6": 90.0, "FSA": 91.0}, specification={"table": "ablation"})
+    write_collection(root / "ablation", {"1": 85.0, "6": 90.0, "without FSA": 91.0}, specification={"table": "ablation"})
     return root
 
 
@@ -150,3 +150,10 @@ def test_formats_are_checked_before_anything_is_written(everything: Path, tmp_pa
     with pytest.raises(UnknownNameError, match="Did you mean 'html'"):
         report(everything, tmp_path / "out.html", formats=("htm",))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_ablation_alone(tmp_path) -> None:
+    write_collection(tmp_path / "runs", {"1": 85.0, "without FSA": 91.0})
+    page = Page(report(tmp_path, tmp_path / "out.html")[0].read_text())
+    assert {"ablation", "runs"} <= set(page.ids)
+    assert page.images == []

@@ -137,10 +137,10 @@ def test_which_column_of_the_paper() -> None:
 
 def test_ablation(tmp_path) -> None:
     changes = {"specification": {"table": "ablation"}, "dataset": CIFAR, "backbone": DINO, "n_tasks": 10}
-    write_collection(tmp_path, {"10": 91.0, "2": 90.0, "FSA": 92.5}, seeds=1, **changes)
+    write_collection(tmp_path, {"10": 91.0, "2": 90.0, "without FSA": 92.5}, seeds=1, **changes)
     table = ablation_table(only(tmp_path))
     rows = [[cell.text for cell in row.cells] for row in table.rows]
-    assert [row[0] for row in rows] == ["2", "10", "FSA"]
+    assert [row[0] for row in rows] == ["2", "10", "without FSA"]
     assert rows[0] == ["2", "NCM", "yes", "no", "3", "5000", "–", "no", "89.90", "91.31"]
     assert rows[1][4:7] == ["1", "5000", "100"]
     assert rows[2][1:8] == ["–"] * 6 + ["no"]

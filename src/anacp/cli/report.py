@@ -26,7 +26,7 @@ def report(
     """Write what finished runs found: one HTML page that needs nothing else, and tables in Markdown, LaTeX and CSV."""
     console = Console(quiet=as_json, soft_wrap=True, highlight=False, markup=False)
     collection = collect(folders)
-    console.print(f"{len(collection.runs)} finished runs of {len(collection.titles)} methods read")
+    console.print(f"{len(collection.runs)} finished runs read")
     for entry in collection.left_out:
         console.print(f"left out: {entry.folder}: {entry.reason}")
     chosen = [name.strip() for name in formats.split(",") if name.strip()]

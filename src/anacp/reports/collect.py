@@ -15,7 +15,7 @@ from anacp.reports.settings import Setting, settings_of
 
 __all__ = ["Collection", "Comparison", "Series", "Statistic", "collect", "statistic"]
 
-ADAPTED = "FSA"  # the row of the ablation that the paper does not have
+UNADAPTED = "without FSA"  # the row of the ablation that the paper does not have
 METHOD = "AnaCP"  # the method that the paper proposes
 UNRANKED = "AnaCP - Σ_y"  # printed by the paper as an ablation, outside the ranking
 STAGES = ("adapt", "features", "learn", "solve", "predict")
@@ -162,7 +162,7 @@ def _table(run: RunResult) -> str | None:
     stated = run.specification.get("table")
     if stated in ("table1", "table2", "ablation"):
         return str(stated)
-    if paper.ablation_row(run.title) or run.title == ADAPTED:
+    if paper.ablation_row(run.title) or run.title == UNADAPTED:
         return "ablation"
     stands_for = run.substitute["for"] if run.substitute else ""
     return next((table for table in ("table1", "table2") if f"Table {table[-1]}" in stands_for), None)
