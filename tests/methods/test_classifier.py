@@ -169,6 +169,17 @@ def test_a_file_holds_everything(tmp_path) -> None:
         anacp.Classifier.load(tmp_path / "learner")
 
 
+def test_a_solution_is_in_the_file(tmp_path) -> None:
+    shown, _ = pictures(["blue", "green", "red"], range(20, 24))
+    classifier = made().solve()
+    classifier.save(tmp_path / "model")
+    restored = anacp.Classifier.load(tmp_path / "model", backbone=small())
+    assert restored.learner._is_solved
+    np.testing.assert_array_equal(restored.predict_proba(shown), classifier.predict_proba(shown))
+    with pytest.raises(NotLearnedError, match="has learned nothing yet"):
+        anacp.Classifier(small(), quick()).solve()
+
+
 def test_another_backbone_is_refused(tmp_path) -> None:
     made().save(tmp_path / "model")
     with pytest.raises(MismatchError, match=r"Expected the backbone .* small \(fingerprint \w{12}\), got other"):
