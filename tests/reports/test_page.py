@@ -48,7 +48,9 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("runs")
     write_collection(root / "runs", substitute=SUBSTITUTE, specification={"table": "table1"})
     write_embedding(root / "runs" / "AnaCP-seed0")
-    write_collection(root / "ablation", {"1": 85.0, "6": 90.0, "without FSA": 91.0}, specification={"table": "ablation"})
+    write_collection(
+        root / "ablation", {"1": 85.0, "6": 90.0, "without FSA": 91.0}, specification={"table": "ablation"}
+    )
     return root
 
 
