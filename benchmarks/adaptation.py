@@ -3,57 +3,29 @@
     python benchmarks/adaptation.py DATA.json [--seeds 0 1 2] [--recipe dinov2] [--output benchmarks/results/adaptation]
     python benchmarks/adaptation.py DATA.json --choose HEAD/PARTS [HEAD/PARTS ...]
 
-Prints the Markdown table and writes it to OUTPUT/table.md. Seconds are the processor's, so that other work on the
-machine does not count; set OMP_NUM_THREADS=1 to read them as waiting time on one idle core. Features, adaptations and
-finished runs are kept in OUTPUT and not made again; of a stage that was interrupted, only the rest is timed.
+Prints the Markdown table and writes it to OUTPUT/table.md. Seconds are those of a clock when each stage was computed:
+run it on an idle machine, with OMP_NUM_THREADS=1 for one core. Features and adaptations are kept in ANACP_HOME, runs
+in OUTPUT; none is made again.
 
 With --choose, learning rates are compared on the validation split instead and the test split is not looked at: AnaCP
 (D = 2000) learns 30 training sentences a class and is scored on the validation sentences.
 """
 
 import argparse
-import json
-from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
-from time import process_time
 
 import numpy as np
 
-from anacp import NCM, AnaCP, RanPAC
-from anacp.adaptation import Adaptation, Recipe, adapt, recipe
-from anacp.atomic import replacing
+from anacp import AnaCP
+from anacp.adaptation import Adaptation, Recipe, adapt
 from anacp.backbones import Backbone, backbone
-from anacp.datasets import Dataset, Examples, open_dataset
-from anacp.experiments import Run, Step, rows, run
+from anacp.datasets import Dataset, open_dataset
+from anacp.experiments import Failed, Finished, RunResult, Specification, rows, sweep
 from anacp.features import FeatureStore, features_of
-from anacp.learners import Learner
 from anacp.scenarios import ClassIncremental
 
 N_RANPAC, N_CHOOSING, ROWS_CHOOSING = 5000, 2000, 30
-METHODS: dict[str, Callable[[int], Learner]] = {
-    "APER": lambda seed: NCM(random_state=seed),
-    "RanPAC": lambda seed: RanPAC(n_projected=N_RANPAC, random_state=seed),
-    "AnaCP": lambda seed: AnaCP(random_state=seed),
-}
-
-
-class Stage:
-    """Seconds of each stage, kept on disk beside what it made: a stage that is found there keeps its first time."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.seconds: dict[str, float] = json.loads(path.read_text()) if path.is_file() else {}
-
-    def timed(self, name: str, work: Callable[[], np.ndarray | Adaptation]):
-        started = process_time()
-        result = work()
-        if name not in self.seconds:
-            self.seconds[name] = process_time() - started
-            with replacing(self.path) as temporary:
-                temporary.write_text(json.dumps(self.seconds, indent=1))
-            print(f"{name}: {self.seconds[name]:.0f} s", flush=True)
-        return result
+METHODS = {"APER": ("NCM", {}), "RanPAC": ("RanPAC", {"n_projected": N_RANPAC}), "AnaCP": ("AnaCP", {})}
 
 
 def adaptation_of(frozen: Backbone, data: Dataset, chosen: Recipe, seed: int, path: Path) -> Adaptation:
@@ -103,77 +75,52 @@ def choose(data: Dataset, frozen: Backbone, rates: list[str], seeds: list[int], 
         print(f"| {pair.replace('/', ' / ')} | {cells} |", flush=True)
 
 
-def measure(data: Dataset, frozen: Backbone, chosen: Recipe, seeds: list[int], output: Path) -> str:
-    store = FeatureStore(output / "features")
-    texts = [*data.train.items, *data.test.items]
-    shared = Stage(output / "frozen.json")
-    x_frozen = shared.timed("features", lambda: features_of(frozen, texts, store=store).x)
-    # What needs no adaptation comes first, so that a second process may adapt meanwhile.
+def measure(path: Path, chosen: str, seeds: list[int], output: Path) -> str:
     runs = [
-        one(make(seed), x_frozen, data, seed, f"{name} without", output)
+        Specification(
+            str(path),
+            method,
+            parameters,
+            title=f"{name} {kind}",
+            backbone="minilm-l6",
+            adaptation=None if kind == "without" else chosen,
+            concatenate=kind != "without" and name == "APER",
+            seed=seed,
+            keep_model=False,
+        )
+        for kind in ("without", chosen)
         for seed in seeds
-        for name, make in METHODS.items()
+        for name, (method, parameters) in METHODS.items()
     ]
-    stages = []
-    for seed in seeds:
-        stage = Stage(output / f"{chosen.name}-seed{seed}.json")
-        path = output / "adaptations" / f"{chosen.name}-seed{seed}.safetensors"
-        if not path.is_file():
-            stage.timed("adapt", lambda: adaptation_of(frozen, data, chosen, seed, path))  # noqa: B023
-        adapted = Adaptation.load(path).apply(frozen)
-        x_adapted = stage.timed("features", lambda: features_of(adapted, texts, store=store).x)  # noqa: B023
-        stages.append(stage.seconds)
-        for name, make in METHODS.items():
-            x = np.hstack([x_frozen, x_adapted]) if name == "APER" else x_adapted
-            runs.append(one(make(seed), x, data, seed, f"{name} {chosen.name}", output))
-    return table(runs, stages, shared.seconds["features"], chosen, data)
+    results = []
+    for status in sweep(runs, output / "runs", jobs=1):
+        if isinstance(status.event, Finished):
+            results.append(status.event.result)
+            print(f"{results[-1].title}, seed {results[-1].seed}: {results[-1].metrics['A_last']:.2f}", flush=True)
+        elif isinstance(status.event, Failed):
+            raise SystemExit(status.event.error)
+    return table(results)
 
 
-def one(learner: Learner, x: np.ndarray, data: Dataset, seed: int, title: str, output: Path) -> tuple[Run, float]:
-    path = output / "runs" / f"{title.replace(' ', '-')}-seed{seed}.json"
-    if path.is_file():
-        kept = json.loads(path.read_text())
-        steps = [Step(**step | {"accuracies": tuple(step["accuracies"])}) for step in kept["steps"]]
-    else:
-        n = len(data.train)
-        train, test = Examples(x[:n], data.train.labels), Examples(x[n:], data.test.labels)
-        features = Dataset(data.name, "features", train, test, data.card)
-        started = process_time()
-        steps = list(run(learner, features, ClassIncremental(data.train.labels, seed=seed)))
-        kept = {"seconds": process_time() - started, "steps": [asdict(step) for step in steps]}
-        with replacing(path) as temporary:
-            temporary.write_text(json.dumps(kept, indent=1))
-    print(f"{title}, seed {seed}: A_last {steps[-1].accuracy:.2f}", flush=True)
-    return Run(title, seed, tuple(steps)), kept["seconds"]
-
-
-def table(
-    timed: list[tuple[Run, float]], stages: list[dict[str, float]], frozen_seconds: float, chosen: Recipe, data: Dataset
-) -> str:
-    runs = [run for run, _ in timed]
-    adapting, features = (
-        float(np.mean([stage[name] for stage in stages if name in stage])) for name in ("adapt", "features")
-    )
-    n_texts = len(data.train) + len(data.test)
+def table(results: list[RunResult]) -> str:
     lines = [
         "| method | adaptation | A_last | A_avg | adapt | features | learn, solve, predict |",
         "|---|---|---|---|---|---|---|",
     ]
-    by_title = {row.method: row for row in rows(runs)}
-    for name in METHODS:
-        for kind in ("without", chosen.name):
-            row = by_title[f"{name} {kind}"]
-            both = frozen_seconds + features if name == "APER" and kind != "without" else features
-            learning = np.mean([seconds for run, seconds in timed if run.method == row.method])
-            seconds = ("–", f"{frozen_seconds:.0f} s") if kind == "without" else (f"{adapting:.0f} s", f"{both:.0f} s")
-            lines.append(
-                f"| {name} | {kind} | {row.a_last:.2f} ± {row.a_last_std:.2f} | {row.a_avg:.2f} ± {row.a_avg_std:.2f} "
-                f"| {seconds[0]} | {seconds[1]} | {learning:.0f} s |"
-            )
-    seeds = sorted({one.seed for one in runs})
+    by_title = {row.method: row for row in rows(results)}
+    for title in sorted(by_title, key=lambda title: list(METHODS).index(title.split()[0])):
+        row, own = by_title[title], [result for result in results if result.title == title]
+        spent = {kind: np.mean([result.seconds[kind] for result in own]) for kind in own[0].seconds}
+        adapting = f"{spent['adapt']:.0f} s" if own[0].adaptation else "–"
+        lines.append(
+            f"| {' | '.join(title.split())} | {row.a_last:.2f} ± {row.a_last_std:.2f} "
+            f"| {row.a_avg:.2f} ± {row.a_avg_std:.2f} | {adapting} | {spent['features']:.0f} s "
+            f"| {spent['learn'] + spent['solve'] + spent['predict']:.0f} s |"
+        )
+    data, seeds = results[0].dataset, sorted({result.seed for result in results})
     lines.append(
-        f"\nMiniLM on {data.name}, {n_texts:,} texts, seeds {', '.join(map(str, seeds))}; RanPAC with D = {N_RANPAC}; "
-        f"recipe {chosen.name}: head {chosen.head_rate:g}, adapters {chosen.parts_rate:g}, {chosen.epochs} epochs."
+        f"\nMiniLM on {data['name']}, {data['n_train'] + data['n_test']:,} texts, seeds {', '.join(map(str, seeds))}; "
+        f"RanPAC with D = {N_RANPAC}."
     )
     return "\n".join(lines) + "\n"
 
@@ -186,11 +133,10 @@ def main() -> None:
     parser.add_argument("--choose", nargs="+", metavar="HEAD/PARTS")
     parser.add_argument("--output", type=Path, default=Path(__file__).parent / "results" / "adaptation")
     options = parser.parse_args()
-    data, frozen = open_dataset(options.data), backbone("minilm-l6")
     if options.choose:
-        choose(data, frozen, options.choose, options.seeds, options.output)
+        choose(open_dataset(options.data), backbone("minilm-l6"), options.choose, options.seeds, options.output)
         return
-    text = measure(data, frozen, recipe(options.recipe), options.seeds, options.output)
+    text = measure(options.data, options.recipe, options.seeds, options.output)
     (options.output / "table.md").write_text(text)
     print(text)
 

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from anacp.atomic import replacing
-from anacp.cli.options import numbers
+from anacp.cli.numbers import numbers
 from anacp.cli.showing import Shown, comparison_table, timing
 from anacp.datasets import open_dataset
 from anacp.experiments import Row, ScenarioSettings, Specification, rows, sweep

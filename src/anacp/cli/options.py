@@ -6,9 +6,7 @@ from typing import Annotated
 
 import typer
 
-from anacp.errors import ParameterError
-
-__all__ = ["AsJson", "Examples", "Model", "OnError", "Solve", "Split", "join", "numbers"]
+__all__ = ["AsJson", "Examples", "Model", "OnError", "Solve", "Split", "join"]
 
 
 class OnError(StrEnum):
@@ -40,11 +38,3 @@ def join(labels: list[object], limit: int = 8) -> str:
     """Return the first few labels for a line of text."""
     more = f" and {len(labels) - limit} more" if len(labels) > limit else ""
     return ", ".join(map(str, labels[:limit])) + more
-
-
-def numbers(listed: str) -> list[int]:
-    """Return whole numbers from a list such as 0,1,2."""
-    try:
-        return [int(number) for number in listed.split(",")]
-    except ValueError as problem:
-        raise ParameterError(f"Expected whole numbers separated by commas, such as 0,1,2, got {listed!r}.") from problem

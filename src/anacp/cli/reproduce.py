@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from anacp.cli.options import AsJson, numbers
+from anacp.cli.numbers import numbers
+from anacp.cli.options import AsJson
 from anacp.cli.showing import Shown, comparison_table, timing
 from anacp.errors import MissingDataError
 from anacp.experiments import rows, sweep

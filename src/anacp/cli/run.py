@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from anacp.cli.options import AsJson, numbers
+from anacp.cli.numbers import numbers
+from anacp.cli.options import AsJson
 from anacp.cli.showing import Shown, comparison_table, timing
 from anacp.errors import ParameterError
 from anacp.experiments import Specification, expand, rows, specifications, sweep
