@@ -31,6 +31,7 @@ class Shown:
         self.n_runs = n_runs
         self.finished: dict[Path, RunResult] = {}
         self.failed: list[Failed] = []
+        self._said = ""
         self.bars = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -45,7 +46,11 @@ class Shown:
 
     def working(self, event: Working) -> None:
         """Show what takes long between steps."""
-        self.bars.update(self.bar, status=f"{_name(event.specification)}: {event.words} {100 * event.share:.0f} %")
+        said = f"{_name(event.specification)}: {event.words}"
+        self.bars.update(self.bar, status=f"{said} {100 * event.share:.0f} %")
+        if said != self._said and not self.console.is_terminal:
+            self.console.print(said, highlight=False, markup=False, soft_wrap=True)
+        self._said = said
 
     def follow(self, statuses: Generator[Status, None, None]) -> None:
         """Show a sweep to its end."""
