@@ -19,17 +19,16 @@ from anacp.datasets import Dataset, Examples, open_dataset
 from anacp.errors import InputError
 from anacp.experiments.scenario_settings import Domains
 from anacp.experiments.specification import Specification
-from anacp.features import FeatureStore
+from anacp.features import FeatureStore, features_of
 from anacp.features import Progress as Extraction
 from anacp.features.identity import item_name
 from anacp.home import home
 from anacp.methods.choosing import takes
-from anacp.methods.encoding import encode
 from anacp.methods.given import as_items
 from anacp.methods.method import Progress
 from anacp.scenarios import Scenario
 
-__all__ = ["Material", "Materials"]
+__all__ = ["Material", "Materials", "needs"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +125,18 @@ class Materials:
         return loaded
 
 
+def needs(specification: Specification) -> frozenset[str]:
+    """Return the sets of features that a run needs, by names that runs which need the same share."""
+    if specification.backbone is None or takes(specification.method) == "items":
+        return frozenset()
+    frozen = {name: getattr(specification, name) for name in ("dataset", "backbone", "device")}
+    adapted = frozen | {name: getattr(specification, name) for name in ("adaptation", "seed", "order_seed")}
+    adapted |= {"scenario": specification.scenario.as_dict()}
+    if specification.adaptation is None:
+        return frozenset({json.dumps(frozen)})
+    return frozenset({json.dumps(adapted)} | ({json.dumps(frozen)} if specification.concatenate else set()))
+
+
 def _key(specification: Specification) -> str:
     """Return what decides the material, as text."""
     parts: dict[str, Any] = {
@@ -177,8 +188,7 @@ def _encoded(encoders: Sequence[Backbone], examples: Examples, what: str, report
     columns, seconds = [], 0.0
     for encoder in encoders:
         start = perf_counter()
-        found = encode(encoder, items, store=FeatureStore(), on_error="refuse", progress=follow)
-        assert found.entry is not None
+        found = features_of(encoder, items, store=FeatureStore(), progress=follow)
         columns.append(found.x)
         seconds += _cost(found.entry.key, perf_counter() - start)
     return Examples(columns[0] if len(columns) == 1 else np.hstack(columns), examples.labels), seconds

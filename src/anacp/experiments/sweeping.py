@@ -43,7 +43,7 @@ def sweep(
     """Run every specification in a folder of its own below `folder`; see `run`.
 
     Nothing runs before every specification was checked against its data and its folder. Features are extracted, and
-    backbones adapted, once for all.
+    backbones adapted, once for all, by the first run that needs them; others that need the same wait for it.
 
     Parameters
     ----------
@@ -108,9 +108,6 @@ def _events(
         for specification, path in waiting:
             yield from attempt(specification, path, materials=materials, report=told(specification), **options)
         return
-    for specification, _ in waiting:
-        if specification.backbone is not None and takes(specification.method) == "features":
-            materials.prepare(specification, told(specification))
     ordered = sorted(waiting, key=lambda pair: -_work(pair[0], materials))  # the longest first, so that none is left
     yield from side_by_side(ordered, jobs=jobs, threads=max(1, cores() // jobs), options=options)
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from anacp.errors import AnacpError
-from anacp.experiments.events import Event, Failed, Finished, Working
-from anacp.experiments.material import Materials
+from anacp.experiments.events import Event, Failed, Finished, Stepped, Working
+from anacp.experiments.material import Materials, needs
 from anacp.experiments.runner import run
 from anacp.experiments.specification import Specification
 
@@ -48,24 +48,37 @@ def side_by_side(
     """Yield what happens in `jobs` processes of that many threads; one that dies is replaced, and its run reported."""
     left = list(waiting)
     workers: list[_Worker] = []
+    ready: set[str] = set()  # features that some run has finished computing
     try:
         while left or any(worker.current for worker in workers):
             while left and len(workers) < jobs:
                 workers.append(_start(threads, options | {"jobs": jobs}))
             for worker in workers:
-                if worker.current is None and left:
-                    worker.current, folder = left.pop(0)
+                if worker.current is None and (chosen := _next(left, workers, ready)) is not None:
+                    worker.current, folder = chosen
                     with contextlib.suppress(OSError):  # it died before its first run: said below
                         worker.connection.send((worker.current.as_dict(), str(folder)))
             busy = {worker.connection: worker for worker in workers if worker.current}
             for connection in wait(list(busy)):
-                yield from _hear(busy[connection], workers)  # type: ignore[index]
+                for event in _hear(busy[connection], workers):  # type: ignore[index]
+                    if isinstance(event, Stepped | Finished):
+                        ready |= needs(event.specification)
+                    yield event
     finally:
         for worker in workers:
             worker.connection.close()
             worker.process.terminate()
         for worker in workers:
             worker.process.join()
+
+
+def _next(
+    left: list[tuple[Specification, Path]], workers: Sequence[_Worker], ready: set[str]
+) -> tuple[Specification, Path] | None:
+    """Take the first run whose features no other process is computing just now."""
+    computing = {need for worker in workers if worker.current for need in needs(worker.current)} - ready
+    place = next((place for place, (one, _) in enumerate(left) if not needs(one) & computing), None)
+    return None if place is None else left.pop(place)
 
 
 def _hear(worker: _Worker, workers: list[_Worker]) -> Iterator[Event]:
