@@ -6,12 +6,14 @@ from torch import Tensor
 from anacp.errors import ParameterError
 from anacp.randomness import generator, standard_normal
 
-__all__ = ["between", "orthonormal_to"]
+__all__ = ["first_values", "orthonormal_to"]
+
+LARGEST = 0.01
 
 
-def between(low: float, high: float, seed: int, role: str, *shape: int) -> Tensor:
-    """Draw uniformly, by name."""
-    return torch.empty(shape).uniform_(low, high, generator=generator(seed, role))
+def first_values(seed: int, role: str, *shape: int) -> Tensor:
+    """Draw small positive numbers, by name, as L2P and DualPrompt begin."""
+    return torch.empty(shape).uniform_(0, LARGEST, generator=generator(seed, role))
 
 
 def orthonormal_to(earlier: Tensor, n: int, seed: int, role: str) -> Tensor:

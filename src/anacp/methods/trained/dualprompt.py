@@ -9,7 +9,7 @@ from torch import Tensor
 
 from anacp.adaptation.plan import Plan
 from anacp.backbones import Backbone
-from anacp.methods.trained.draws import between
+from anacp.methods.trained.draws import first_values
 from anacp.methods.trained.prompt_method import PromptMethod
 from anacp.methods.trained.prompted_network import Prompts
 from anacp.methods.trained.registry import register
@@ -82,11 +82,11 @@ class DualPrompt(PromptMethod):
         width = self.backbone.n_features
         if task == 0:
             shape = (len(self.general_layers), 2, self.general_length, width)
-            state["prompts.general"] = between(-1, 1, self.seed, "DualPrompt general", *shape)
+            state["prompts.general"] = first_values(self.seed, "DualPrompt general", *shape)
         own = [f"prompts.expert {task}", f"keys.expert {task}"]
         shape = (len(self.expert_layers), 2, self.expert_length, width)
-        state[own[0]] = between(-1, 1, self.seed, f"DualPrompt expert {task}", *shape)
-        state[own[1]] = between(-1, 1, self.seed, f"DualPrompt key {task}", width)
+        state[own[0]] = first_values(self.seed, f"DualPrompt expert {task}", *shape)
+        state[own[1]] = first_values(self.seed, f"DualPrompt key {task}", width)
         return ["prompts.general", *own]
 
     def _prompts(self, prompts: Mapping[str, Tensor], queries: Tensor, task: int | None) -> tuple[Prompts, Tensor]:

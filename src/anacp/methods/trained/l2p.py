@@ -11,7 +11,7 @@ from torch import Tensor
 from anacp.adaptation.plan import Plan
 from anacp.backbones import Backbone
 from anacp.errors import ParameterError
-from anacp.methods.trained.draws import between
+from anacp.methods.trained.draws import first_values
 from anacp.methods.trained.prompt_method import PromptMethod
 from anacp.methods.trained.prompted_network import Prompts
 from anacp.methods.trained.registry import register
@@ -85,8 +85,8 @@ class L2P(PromptMethod):
     def _grow(self, state: State, task: int) -> list[str]:
         if task == 0:
             width = self.backbone.n_features
-            state["prompts.pool"] = between(-1, 1, self.seed, "L2P prompts", self.n_prompts, self.length, width)
-            state["keys.pool"] = between(-1, 1, self.seed, "L2P keys", self.n_prompts, width)
+            state["prompts.pool"] = first_values(self.seed, "L2P prompts", self.n_prompts, self.length, width)
+            state["keys.pool"] = first_values(self.seed, "L2P keys", self.n_prompts, width)
         return ["prompts.pool", "keys.pool"]
 
     def _prompts(self, prompts: Mapping[str, Tensor], queries: Tensor, task: int | None) -> tuple[Prompts, Tensor]:
