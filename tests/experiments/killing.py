@@ -82,7 +82,7 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     features, output = sys.argv[1], Path(sys.argv[2])
     small = {"n_projected": 50, "n_replay": 10}
-    long, short = (Specification(features, "AnaCP", small, scenario=ScenarioSettings(tasks=n), seed=1) for n in (8, 3))
+    long, short = (Specification(features, "AnaCP", small, scenario=ScenarioSettings(tasks=n), seed=1) for n in (8, 2))
     assert attempt(long, output / "random")
     assert attempt(short, output / "operation")
     print(json.dumps([kill_at_random(long, output, least=20), kill_at_every_operation(short, output)]))

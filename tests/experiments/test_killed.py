@@ -37,8 +37,8 @@ def test_killed_runs_end_alike(tmp_path: Path) -> None:
     assert printed.returncode == 0, printed.stderr
     at_random, at_operations = json.loads(printed.stdout.splitlines()[-1])
     assert at_random >= 20
-    assert at_operations >= 20
-    for kind, n_steps in (("random", 8), ("operation", 3)):
+    assert at_operations >= 15
+    for kind, n_steps in (("random", 8), ("operation", 2)):
         expected, names = comparable(tmp_path / kind), files(tmp_path / kind)
         assert len(expected[1]) == n_steps
         assert names == {".lock", "spec.toml", "environment.json", "steps.jsonl", "results.json", "model.anacp"}

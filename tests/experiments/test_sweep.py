@@ -2,17 +2,21 @@
 
 import os
 import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 import pytest
 
-from anacp.errors import MismatchError, ParameterError
+from anacp.errors import MismatchError, ParameterError, UnavailableError
 from anacp.experiments import Failed, Finished, ScenarioSettings, Specification, Status, Stepped, load_runs, sweep
 from anacp.experiments.clock import Clock
 from anacp.experiments.material import Materials
 from anacp.experiments.resources import default_jobs
+from anacp.experiments.run_folder import RunFolder
 from tests.conftest import blobs
 
 THREE = ScenarioSettings(tasks=3)
@@ -30,6 +34,20 @@ class Plain(NCM):
 class Deadly(NCM):
     def _solve(self):
         os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+# Works for a minute, once it has said so.
+SLOW = """
+import pathlib, time
+from anacp.learners import NCM, register
+
+@register
+class Slow(NCM):
+    def _solve(self):
+        folder = pathlib.Path(__file__).parent / "runs" / "blobs" / f"Slow-seed{self.random_state}"
+        (folder / "started").touch()
+        time.sleep(60)
+        return super()._solve()
 """
 
 
@@ -129,3 +147,32 @@ def test_jobs_by_default(features: str) -> None:
     assert default_jobs(small, Materials()) == 1  # sooner done than started
     large = [Specification("sample:clinc150", "RanPAC", seed=seed) for seed in range(4)]
     assert 1 <= default_jobs(large, Materials()) <= len(os.sched_getaffinity(0))
+
+
+def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
+    """Their locks go with them, so that the same command can resume at once."""
+    x, y = blobs(n_classes=6, n_rows=30)
+    np.savez(tmp_path / "blobs.npz", xtr=x[:120], ytr=y[:120], xte=x[120:], yte=y[120:])
+    (tmp_path / "own.py").write_text(SLOW)
+    code = (
+        "from anacp.experiments import ScenarioSettings, Specification, sweep\n"
+        f"runs = [Specification({str(tmp_path / 'blobs.npz')!r}, 'Slow', file={str(tmp_path / 'own.py')!r}, seed=seed, "
+        "scenario=ScenarioSettings(tasks=3)) for seed in (0, 1)]\n"
+        f"for status in sweep(runs, {str(tmp_path / 'runs')!r}, jobs=2): pass"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code])
+    folder = tmp_path / "runs" / "blobs" / "Slow-seed0"
+    try:
+        while not (folder / "started").exists():
+            assert parent.poll() is None
+            time.sleep(0.05)
+    finally:
+        parent.kill()
+        parent.wait()
+    for _ in range(200):
+        try:
+            with RunFolder(folder).locked():
+                return
+        except UnavailableError:
+            time.sleep(0.05)
+    pytest.fail("a worker outlived its parent by ten seconds")

@@ -8,9 +8,10 @@ import signal
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from anacp.errors import AnacpError
@@ -118,6 +119,7 @@ def _work(connection: Connection, threads: int, options: dict[str, Any]) -> None
     import torch
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, which ends us
+    Thread(target=_end_with_parent, daemon=True).start()
     torch.set_num_threads(threads)
     materials = Materials()
     with contextlib.suppress(EOFError, OSError):
@@ -130,3 +132,11 @@ def _work(connection: Connection, threads: int, options: dict[str, Any]) -> None
 
             for event in attempt(specification, Path(folder), materials=materials, report=report, **options):
                 connection.send(event)
+
+
+def _end_with_parent() -> None:
+    """End at once when the parent is killed: a lock held on would keep its successor out."""
+    parent = parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
