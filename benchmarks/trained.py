@@ -3,10 +3,11 @@
     python benchmarks/trained.py DATA.json [--methods L2P ...] [--seeds 0 1 2] [--settings minilm] [--jobs 2]
     python benchmarks/trained.py DATA.json --choose "L2P rate=0.1 epochs=2" ["DualPrompt rate=0.1" ...]
 
-Prints the Markdown table and writes it to OUTPUT/table.md. Every run is a process of its own, so that its peak memory
-is its own; a run that was killed goes on inside the task where it stood, and a finished one is not repeated. Seconds
-are the processor's, so that other work on the machine does not count; set OMP_NUM_THREADS=1 to read them as waiting
-time on one idle core. Of a task that was interrupted, only the rest is timed.
+Prints the Markdown table and writes it to OUTPUT/table.md; with --table, of the runs that are finished, without running
+anything. Every run is a process of its own, so that its peak memory is its own; a run that was killed goes on inside
+the task where it stood, and a finished one is not repeated unless its parameters have changed. Seconds are the
+processor's, so that other work on the machine does not count; set OMP_NUM_THREADS=1 to read them as waiting time on one
+idle core. Of a task that was interrupted, only the rest is timed.
 
 With --choose, parameters are compared on the validation split instead and the test split is not looked at: seed 0, the
 first three tasks (45 classes) for methods that learn task by task, all for joint ones.
@@ -14,8 +15,8 @@ first three tasks (45 classes) for methods that learn task by task, all for join
 
 import argparse
 import json
-import os
 import resource
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -36,14 +37,17 @@ N_CHOOSING = 3
 
 def run(data: Dataset, test: Examples, name: str, seed: int, parameters: dict, path: Path, n_tasks: int) -> dict:
     """One method with one seed through the first tasks; `path` is a folder of its own, from which it resumes."""
-    result = path / "result.json"
+    result, progress, model_file = path / "result.json", path / "progress.json", path / "model.anacp"
+    for file in (result, progress):
+        if file.is_file() and json.loads(file.read_text()).get("parameters") != parameters:
+            shutil.rmtree(path)  # of settings that have changed since
     if result.is_file():
         return json.loads(result.read_text())
-    progress, model_file = path / "progress.json", path / "model.anacp"
     scenario = ClassIncremental(data.train.labels, seed=seed)
     tasks = [data.train.take(task.rows) for task in scenario.tasks(data.train.labels)]
     tests = [test.take(task.rows) for task in scenario.test_tasks(test.labels)]
-    kept = {"learn": 0.0, "predict": 0.0, "accuracies": [], "peak_memory": 0}
+    kept = {"method": name, "seed": seed, "parameters": parameters, "accuracies": []}
+    kept |= {"learn": 0.0, "predict": 0.0, "peak_memory": 0}
     kind, encoder = trained(name), backbone("minilm-l6")
     model: TrainedMethod = kind(encoder, seed=seed, checkpoints=path / "checkpoints", **parameters)
     if progress.is_file():
@@ -68,7 +72,6 @@ def run(data: Dataset, test: Examples, name: str, seed: int, parameters: dict, p
         print(f"{name}, seed {seed}, task {index}: {np.mean(right):.2f}, {kept['learn']:.0f} s", flush=True)
         model.save(model_file)
         write(progress, kept)
-    kept |= {"method": name, "seed": seed, "parameters": parameters}
     write(result, kept)
     return kept
 
@@ -128,6 +131,7 @@ def main() -> None:
     parser.add_argument("--settings", default="minilm")
     parser.add_argument("--jobs", type=int, default=1, help="runs at the same time")
     parser.add_argument("--choose", nargs="+", metavar="CANDIDATE")
+    parser.add_argument("--table", action="store_true", help="show what is finished")
     parser.add_argument("--one", action="store_true", help="run the first method and seed in this process")
     parser.add_argument("--output", type=Path, default=Path(__file__).parent / "results" / "trained")
     options = parser.parse_args()
@@ -145,14 +149,15 @@ def main() -> None:
         return
 
     def spawn(pair: tuple[str, int]) -> None:
-        if not (folder(*pair) / "result.json").is_file():
-            stated = ["--methods", pair[0], "--seeds", str(pair[1]), "--settings", options.settings, "--one"]
-            command = [sys.executable, __file__, str(options.data), *stated, "--output", str(options.output)]
-            subprocess.run(command, check=True, env=os.environ)
+        stated = ["--methods", pair[0], "--seeds", str(pair[1]), "--settings", options.settings, "--one"]
+        command = [sys.executable, __file__, str(options.data), *stated, "--output", str(options.output)]
+        subprocess.run(command, check=True)
 
-    with ThreadPoolExecutor(options.jobs) as pool:
-        list(pool.map(spawn, wanted))
-    text = table([json.loads((folder(*pair) / "result.json").read_text()) for pair in wanted], options.settings)
+    if not options.table:
+        with ThreadPoolExecutor(options.jobs) as pool:
+            list(pool.map(spawn, wanted))
+    results = [folder(*pair) / "result.json" for pair in wanted]
+    text = table([json.loads(path.read_text()) for path in results if path.is_file()], options.settings)
     (options.output / "table.md").write_text(text)
     print(text)
 
