@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 
 import matplotlib.image
 import pytest
@@ -53,3 +55,10 @@ def test_errors_are_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
         main()
     assert exit_.value.code == 2
     assert capsys.readouterr().err.startswith("anacp: Expected the name of an embedded sample, got 'mnist'.")
+
+
+def test_the_command_starts_without_what_only_some_of_it_needs() -> None:
+    heavy = "transformers", "onnxruntime", "onnx", "matplotlib", "PIL", "peft", "pyarrow"
+    code = f"import sys, anacp.cli.app; print([name for name in {heavy} if name in sys.modules])"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed.strip() == "[]"
