@@ -3,6 +3,7 @@
 from collections.abc import Generator, Sequence
 from contextlib import closing
 from pathlib import Path
+from time import perf_counter
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
@@ -13,6 +14,9 @@ from anacp.experiments import Failed, Finished, Row, RunResult, Specification, S
 from anacp.learners.summary import format_bytes
 
 __all__ = ["Shown", "comparison_table", "timing"]
+
+# Where there is no bar, a sign of life.
+SECONDS_BETWEEN_LINES = 30
 
 
 class Shown:
@@ -31,7 +35,7 @@ class Shown:
         self.n_runs = n_runs
         self.finished: dict[Path, RunResult] = {}
         self.failed: list[Failed] = []
-        self._said = ""
+        self._printed = perf_counter()
         self.bars = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -46,11 +50,9 @@ class Shown:
 
     def working(self, event: Working) -> None:
         """Show what takes long between steps."""
-        said = f"{_name(event.specification)}: {event.words}"
-        self.bars.update(self.bar, status=f"{said} {100 * event.share:.0f} %")
-        if said != self._said and not self.console.is_terminal:
-            self.console.print(said, highlight=False, markup=False, soft_wrap=True)
-        self._said = said
+        said = f"{_name(event.specification)}: {event.words} {100 * event.share:.0f} %"
+        self.bars.update(self.bar, status=said)
+        self._print(said, at_once=False)
 
     def follow(self, statuses: Generator[Status, None, None]) -> None:
         """Show a sweep to its end."""
@@ -85,9 +87,15 @@ class Shown:
             said = line = f"{name}: failed"
         left = "" if status.seconds_left is None else f"{_duration(status.seconds_left)} left"
         self.bars.update(self.bar, completed=status.share, status=said, left=left)
-        if line and not self.console.is_terminal:
-            ended = len(self.finished) + len(self.failed)
-            self.console.print(f"[{ended}/{self.n_runs}] {line}", highlight=False, markup=False, soft_wrap=True)
+        self._print(line or f"{said} {left}".rstrip(), at_once=bool(line))
+
+    def _print(self, line: str, *, at_once: bool) -> None:
+        """Print a line where there is no bar: the end of a run at once, anything else now and then."""
+        if self.console.is_terminal or not (at_once or perf_counter() - self._printed >= SECONDS_BETWEEN_LINES):
+            return
+        self._printed = perf_counter()
+        ended = len(self.finished) + len(self.failed)
+        self.console.print(f"[{ended}/{self.n_runs}] {line}", highlight=False, markup=False, soft_wrap=True)
 
 
 def comparison_table(table: Sequence[Row]) -> Table:
