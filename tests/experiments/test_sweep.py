@@ -11,7 +11,7 @@ from time import perf_counter
 import numpy as np
 import pytest
 
-from anacp.errors import MismatchError, ParameterError, UnavailableError
+from anacp.errors import BusyError, MismatchError, ParameterError
 from anacp.experiments import Failed, Finished, ScenarioSettings, Specification, Status, Stepped, load_runs, sweep
 from anacp.experiments.clock import Clock
 from anacp.experiments.material import Materials
@@ -173,6 +173,6 @@ def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
         try:
             with RunFolder(folder).locked():
                 return
-        except UnavailableError:
+        except BusyError:
             time.sleep(0.05)
     pytest.fail("a worker outlived its parent by ten seconds")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from anacp.atomic import replacing
-from anacp.errors import AnacpError, MismatchError, UnavailableError
+from anacp.errors import AnacpError, MismatchError
 from anacp.experiments.results import (
     ADAPTATION,
     EMBEDDING,
@@ -27,10 +27,11 @@ from anacp.experiments.results import (
 )
 from anacp.experiments.specification import Specification
 from anacp.experiments.toml import to_toml
+from anacp.locks import locked
 
 __all__ = ["SPECIFICATION", "RunFolder"]
 
-SPECIFICATION, LOCK = "spec.toml", ".lock"
+SPECIFICATION = "spec.toml"
 CHECKPOINTS = "checkpoint-*.anacp"
 M = TypeVar("M")
 
@@ -44,9 +45,8 @@ class RunFolder:
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Keep other processes out; the system lifts the lock when this one ends, however it ends."""
-        self.path.mkdir(parents=True, exist_ok=True)
-        with (self.path / LOCK).open("a+") as file:
-            _lock(file.fileno(), self.path)
+        with locked(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
             for left in self.path.glob(".*.part"):  # of a process that was killed while it wrote
                 left.unlink(missing_ok=True)
             yield
@@ -151,20 +151,3 @@ def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 def _shown(flat: Mapping[str, Any], key: str) -> str:
     return repr(flat[key]) if key in flat else "not set"
-
-
-def _lock(descriptor: int, folder: Path) -> None:
-    try:
-        import fcntl
-    except ImportError:  # a system without such locks: runs there must not share a folder
-        return
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as problem:
-        owner = os.pread(descriptor, 20, 0).decode(errors="replace").strip() or "unknown"
-        raise UnavailableError(
-            f"Expected {folder} to be free, got it in use by another process (number {owner}). "
-            "Wait until that has ended, or choose another folder."
-        ) from problem
-    os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, str(os.getpid()).encode(), 0)

@@ -63,7 +63,7 @@ def run(
     ------
     MismatchError
         If the folder holds a run of another specification.
-    UnavailableError
+    BusyError
         If another process is writing the folder.
     """
     materials = Materials() if materials is None else materials
