@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import anacp
-from anacp.adaptation import Adaptation, concatenated
-from anacp.backbones import Backbone, backbone
+from anacp.backbones import backbone
 from anacp.errors import InputError
 from anacp.experiments import Finished, Materials, RunResult, ScenarioSettings, Specification, Working, run, sweep
 from anacp.features import FeatureStore
@@ -95,15 +94,11 @@ def test_methods_of_a_seed_share_features_and_adaptation(
     assert all(len(found) == 1 for found in by_seed.values())
     assert by_seed[0] != by_seed[1]
     assert results[0].seconds["adapt"] == results[2].seconds["adapt"] > 0  # what it cost when it was computed
-    _, adapted = _adapted(network, results[0].folder / "adaptation.safetensors", concatenate)
-    model = Classifier.load(results[0].folder / "model.anacp", backbone=adapted)
+    model = anacp.load(results[0].folder / "model.anacp")  # brings its adaptation along
+    assert isinstance(model, Classifier)
     assert accuracy(results[0], model, texts) == pytest.approx(results[0].class_incremental[-1].tolist())
-
-
-def _adapted(network: str, path: Path, concatenate: bool) -> tuple[Backbone, Backbone]:
-    frozen = backbone(network)
-    adapted = Adaptation.load(path).apply(frozen)
-    return frozen, concatenated(frozen, adapted) if concatenate else adapted
+    again = Classifier.load(results[0].folder / "model.anacp", backbone=backbone(network))
+    assert again.backbone.fingerprint == model.backbone.fingerprint == results[0].backbone["fingerprint"]  # type: ignore[index]
 
 
 @pytest.mark.usefixtures("home")

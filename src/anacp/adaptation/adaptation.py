@@ -34,7 +34,7 @@ class Adaptation:
     @property
     def fingerprint(self) -> str:
         """Recipe and seed in words, then a hash of recipe, seed, base, data and the trained weights."""
-        digest = hashlib.blake2b(json.dumps(self._header(), sort_keys=True).encode(), digest_size=16)
+        digest = hashlib.blake2b(json.dumps(self.header(), sort_keys=True).encode(), digest_size=16)
         for name in sorted(self.tensors):
             digest.update(f"{name} {tuple(self.tensors[name].shape)}".encode())
             digest.update(self.tensors[name].contiguous().reshape(-1).numpy().view(np.uint8).data)
@@ -54,20 +54,26 @@ class Adaptation:
 
     def save(self, path: str | Path) -> None:
         """Write one safetensors file, all or nothing; `Adaptation.load` reads it back."""
-        write_file(path, ADAPTATION, self._header(), self.tensors)
+        write_file(path, ADAPTATION, self.header(), self.tensors)
 
     @classmethod
     def load(cls, path: str | Path) -> "Adaptation":
         """Return what `save` wrote, or say what is wrong with the file."""
         file = TensorFile(path, ADAPTATION)
         try:
-            header = {key: file.header[key] for key in ("recipe", "seed", "base", "data")}
-            return cls(Recipe(**header.pop("recipe")), tensors=file.tensors(), **header)
+            return cls.restored(file.header, file.tensors())
         except (KeyError, TypeError) as problem:
             raise ModelFileError(
                 f"Expected an adaptation with its recipe, got another header: {path} ({problem}). "
                 "Adapt the backbone again."
             ) from problem
 
-    def _header(self) -> dict[str, Any]:
+    @classmethod
+    def restored(cls, header: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> "Adaptation":
+        """Return it from what `header` gave, in whatever file that was kept."""
+        seed, base, data = (header[key] for key in ("seed", "base", "data"))
+        return cls(Recipe(**header["recipe"]), seed, base, data, tensors)
+
+    def header(self) -> dict[str, Any]:
+        """Return everything but the tensors, ready for JSON."""
         return {"recipe": asdict(self.recipe), "seed": self.seed, "base": self.base, "data": self.data}

@@ -18,7 +18,7 @@ __all__ = ["FORMAT", "FORMAT_VERSION", "Confused", "RunResult", "Step", "load_ru
 
 FORMAT, FORMAT_VERSION = "anacp-run", 1
 RESULTS, STEPS, ENVIRONMENT, EMBEDDING = "results.json", "steps.jsonl", "environment.json", "embedding.json"
-MODEL, ADAPTATION = "model.anacp", "adaptation.safetensors"
+MODEL = "model.anacp"
 
 
 @dataclass(frozen=True)

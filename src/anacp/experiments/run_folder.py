@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 from anacp.atomic import replacing
 from anacp.errors import AnacpError, MismatchError
 from anacp.experiments.results import (
-    ADAPTATION,
     EMBEDDING,
     ENVIRONMENT,
     MODEL,
@@ -77,7 +76,7 @@ class RunFolder:
 
     def clear(self) -> None:
         """Remove what a run left, and nothing else."""
-        for name in (RESULTS, STEPS, ENVIRONMENT, EMBEDDING, MODEL, ADAPTATION, SPECIFICATION):  # the results first
+        for name in (RESULTS, STEPS, ENVIRONMENT, EMBEDDING, MODEL, SPECIFICATION):  # the results first
             (self.path / name).unlink(missing_ok=True)
         self.remove_checkpoints()
 

@@ -11,7 +11,7 @@ from anacp.experiments.environment import environment, forget_peak
 from anacp.experiments.events import Event, Finished, Stepped
 from anacp.experiments.material import Material, Materials
 from anacp.experiments.outcome import outcome
-from anacp.experiments.results import ADAPTATION, EMBEDDING, ENVIRONMENT, MODEL, RESULTS, Step
+from anacp.experiments.results import EMBEDDING, ENVIRONMENT, MODEL, RESULTS, Step
 from anacp.experiments.run_folder import RunFolder
 from anacp.experiments.specification import Specification
 from anacp.experiments.steps import Judged, follow
@@ -148,19 +148,24 @@ def _finish(
 ) -> None:
     results = outcome(specification, material, method, steps, last)
     if specification.keep_model:
-        _save(material, method, place.path / MODEL)
-        if material.adaptation is not None:  # what the model's backbone is made of
-            material.adaptation.save(place.path / ADAPTATION)
+        _save(specification, material, method, place.path / MODEL)
     if specification.embedding:
         assert isinstance(method, OnFeatures)
         place.write_json(EMBEDDING, embedding(method.learner, material.test, material.scenario, material.domains))
     place.write_json(RESULTS, results)
 
 
-def _save(material: Material, method: Method, path: Path) -> None:
+def _save(specification: Specification, material: Material, method: Method, path: Path) -> None:
     """Write the final model, as a classifier of images or texts where there is a backbone."""
-    if not isinstance(method, OnFeatures) or material.backbone is None:
+    if not isinstance(method, OnFeatures) or material.frozen is None:
         method.save(path)
         return
     train = material.dataset.train
-    assembled(material.backbone, method.learner, list(train.items), train.labels).save(path)
+    assembled(
+        material.frozen,
+        method.learner,
+        list(train.items),
+        train.labels,
+        adaptation=material.adaptation,
+        concatenate=specification.concatenate,
+    ).save(path)

@@ -40,6 +40,10 @@ class Classifier(KeptClassifier):
     store : FeatureStore, optional
         Where features are kept, so that an extraction that was stopped goes on where it was. Without one nothing but
         the model file is ever written.
+    adaptation : Adaptation, optional
+        How the backbone is adapted, see `anacp.adaptation.adapt`; the model file keeps it.
+    concatenate : bool, default=False
+        Frozen and adapted features side by side (APER), instead of the adapted ones.
 
     Attributes
     ----------

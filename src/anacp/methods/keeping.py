@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from anacp.adaptation import Adaptation, concatenated
 from anacp.backbones import Backbone, preset
 from anacp.backbones import backbone as load_backbone
 from anacp.backbones.engines import EngineName
@@ -30,7 +31,8 @@ from anacp.methods.origin import Origin
 
 __all__ = ["KeptClassifier"]
 
-EXAMPLES = "examples."  # the tensors of a model file that say which examples it learned
+# The tensors of a model file that say which examples it learned, and to what its backbone was adapted.
+EXAMPLES, ADAPTATION = "examples.", "adaptation."
 
 
 @lru_cache(maxsize=4)
@@ -50,6 +52,8 @@ class KeptClassifier:
         engine: EngineName = "auto",
         device: str = "cpu",
         store: FeatureStore | None = None,
+        adaptation: Adaptation | None = None,
+        concatenate: bool = False,
     ) -> None:
         if isinstance(backbone, str) and not backbone.startswith("hf:"):
             preset(backbone)  # a misspelt name is answered now
@@ -64,8 +68,9 @@ class KeptClassifier:
         self.store = store
         self._engine: EngineName = engine
         self._device = device
-        self._backbone = backbone
-        self._origin = Origin.of(backbone) if isinstance(backbone, Backbone) else None
+        self._adaptation, self._concatenate = adaptation, concatenate
+        self._backbone = self._adapted(backbone) if isinstance(backbone, Backbone) else backbone
+        self._origin = Origin.of(self._backbone) if isinstance(self._backbone, Backbone) else None
         self._known = Known()
 
     def __repr__(self) -> str:
@@ -77,11 +82,17 @@ class KeptClassifier:
     def backbone(self) -> Backbone:
         """What makes the features; loaded, and compared with the one that was learned with, on first use."""
         if isinstance(self._backbone, str):
-            loaded = _loaded(self._backbone, self._engine, self._device)
+            loaded = self._adapted(_loaded(self._backbone, self._engine, self._device))
             if self._origin is not None:
                 self._origin.check(Origin.of(loaded))
             self._backbone, self._origin = loaded, Origin.of(loaded)
         return self._backbone
+
+    def _adapted(self, base: Backbone) -> Backbone:
+        if self._adaptation is None:
+            return base
+        adapted = self._adaptation.apply(base)
+        return concatenated(base, adapted) if self._concatenate else adapted
 
     @property
     def origin(self) -> Origin:
@@ -119,7 +130,7 @@ class KeptClassifier:
         result = type(self)(
             self._backbone, clone(self.learner), engine=self._engine, device=self._device, store=self.store
         )
-        result._origin = self._origin
+        result._adaptation, result._concatenate, result._origin = self._adaptation, self._concatenate, self._origin
         result.learner = self.learner + other.learner
         result._known = self._known + other._known
         return result
@@ -133,8 +144,11 @@ class KeptClassifier:
         classes = self.classes_.tolist()
         header, tensors = self.learner._contents()
         header |= {"backbone": asdict(self.origin), "saved": datetime.now(UTC).isoformat(timespec="seconds")}
-        known = {f"{EXAMPLES}{name}": tensor for name, tensor in self._known.tensors(classes).items()}
-        write_file(path, MODEL, header, tensors | known)
+        tensors |= {f"{EXAMPLES}{name}": tensor for name, tensor in self._known.tensors(classes).items()}
+        if self._adaptation is not None:
+            header["adaptation"] = self._adaptation.header() | {"concatenate": self._concatenate}
+            tensors |= {f"{ADAPTATION}{name}": tensor for name, tensor in self._adaptation.tensors.items()}
+        write_file(path, MODEL, header, tensors)
 
     @classmethod
     def load(
@@ -148,8 +162,8 @@ class KeptClassifier:
     ) -> Self:
         """Return the classifier saved at `path`, ready to predict and to go on learning.
 
-        Its backbone is the one that the file names, loaded on first use, or the one given; any other than the one it
-        was learned with is refused.
+        Its backbone is the one that the file names, loaded on first use and adapted as the file says, or the one given,
+        adapted or not; any other than the one it was learned with is refused.
         """
         file = TensorFile(path, MODEL)
         if "backbone" not in file.header:
@@ -159,8 +173,14 @@ class KeptClassifier:
             )
         origin = Origin(**file.header["backbone"])
         made = cls(backbone or origin.name, engine=engine, device=device, store=store)
+        if "adaptation" in file.header:
+            stated = file.header["adaptation"]
+            made._adaptation = Adaptation.restored(stated, file.tensors(ADAPTATION))
+            made._concatenate = stated["concatenate"]
         if isinstance(backbone, Backbone):
-            origin.check(Origin.of(backbone))
+            if made._adaptation is not None and backbone.fingerprint == made._adaptation.base:
+                made._backbone = made._adapted(backbone)
+            origin.check(Origin.of(made.backbone))
         made._origin = origin
         if isinstance(backbone, str):
             made.backbone  # noqa: B018 (loaded now, to be refused now)
