@@ -8,7 +8,7 @@ from anacp.methods.trained.registry import trained
 
 __all__ = ["SETTINGS", "settings"]
 
-# "minilm" was chosen on CLINC150's validation split (`benchmarks/trained.py --choose`, docs/methods/trained.md).
+# "minilm" is for CLINC150's validation split; docs/methods/trained.md says which entries were compared there.
 SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
     "published": {},
     "minilm": {
