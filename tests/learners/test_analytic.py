@@ -192,17 +192,17 @@ def test_fecam_forgets_factors_that_do_not_fit(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("anacp.learners.fecam.KEPT_BYTES", 2 * 8 * 8 * 8)
     model = FeCAM(dtype="float64").fit(x, y)
     np.testing.assert_array_equal(model.decision_function(x), expected)
-    assert len(model._solved.predictor.factors) == 2
+    assert len(model._solved.predictor.kept.factors) == 2
 
 
 def test_fecam_factors_a_class_again_only_when_it_changed() -> None:
     x, y = blobs()
     model = FeCAM(dtype="float64").fit(x[y < 3], y[y < 3])
     model.predict(x)
-    before = dict(model._solved.predictor.factors)
+    before = dict(model._solved.predictor.kept.factors)
     model.partial_fit(x[y == 3], y[y == 3]).partial_fit(x[y == 0][:1], [0])
     model.predict(x)
-    after = model._solved.predictor.factors
+    after = model._solved.predictor.kept.factors
     assert len(before.keys() & after.keys()) == 2
     assert len(after) == 4
     rows = np.concatenate([np.flatnonzero(y < 4), np.flatnonzero(y == 0)[:1]])

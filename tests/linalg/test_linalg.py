@@ -7,6 +7,7 @@ from anacp.linalg import (
     add_gram_,
     cholesky_factor,
     eigen_psd,
+    largest_eigenvalue,
     low_rank_factor,
     pack_triangle,
     solve_psd,
@@ -88,3 +89,6 @@ def test_eigenvalues_of_low_and_full_rank(size: int, rank: int) -> None:
     vectors = eigen.coordinates(torch.eye(size, dtype=torch.float64))
     assert_close(vectors.mT @ vectors, torch.eye(rank, dtype=torch.float64), rtol=0, atol=1e-8)
     assert_close(symmetric(lower) @ vectors, vectors * eigen.values, rtol=1e-7, atol=1e-7)
+    assert_close(eigen.combination(torch.eye(rank, dtype=torch.float64)), vectors, rtol=1e-9, atol=1e-9)
+    largest = float(torch.linalg.eigvalsh(a)[-1])
+    assert 0.9 * largest <= largest_eigenvalue(lower) <= largest * (1 + 1e-9)

@@ -1,4 +1,4 @@
-"""Which λ: fixed, or chosen from a grid by an error that the statistics can tell, from one eigendecomposition."""
+"""Which λ: fixed, or chosen from a grid by an error that the statistics can tell."""
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from anacp.errors import RidgeEdgeWarning
-from anacp.linalg import Eigen, eigen_psd, low_rank_factor
+from anacp.linalg import Eigen, eigen_psd, largest_eigenvalue, symmetric
 from anacp.statistics import ClassGram, ClassRows, Features, Statistic
 from anacp.statistics.base import row_blocks
 
@@ -24,6 +24,8 @@ RIDGES = tuple(10.0**exponent for exponent in range(-8, 9))
 ROUNDING = 100
 # Generalised cross-validation has a false minimum where the effective degrees of freedom approach the number of rows.
 LARGEST_SHARE_OF_FREEDOM = 0.9
+# Up to this many rows a feature, factoring the low rank and one small eigendecomposition cost least.
+SHARE_OF_LOW_RANK = 0.25
 
 
 def is_ridge(value: object) -> bool:
@@ -66,28 +68,48 @@ def solve_ridge(statistics: Mapping[str, Statistic], name: str, ridge: Ridge) ->
     if not gram.n or gram.n == whole.n:  # too few rows to hold any out
         ridge = _choose_by_cross_validation(whole)
     else:
-        spectrum = _Spectrum.of(gram)
-        error = (
-            _squared_error(spectrum, held)
-            if isinstance(held, ClassGram)
-            else _mistakes(spectrum, cast(ClassRows, held))
-        )
-        ridge = _best(spectrum.ridges, error)
+        fits = _Spectrum.of(gram) if gram.n <= SHARE_OF_LOW_RANK * len(gram.gram) else _Factored(gram)
+        judge = _squared_error(held) if isinstance(held, ClassGram) else _mistakes(cast(ClassRows, held), gram)
+        ridge = _best(fits.ridges, lambda ridge: judge(fits.weights(ridge)))
     return whole.solve(ridge=ridge), ridge
+
+
+def _above_rounding(largest: float, dtype: torch.dtype) -> list[float]:
+    """Return the grid above the rounding error of a Gram matrix: a smaller λ would only amplify that."""
+    smallest = ROUNDING * torch.finfo(dtype).eps * largest
+    return [ridge for ridge in RIDGES if ridge > smallest] or list(RIDGES[-1:])
+
+
+@dataclass(frozen=True)
+class _Factored:
+    """W(λ) = (G + λI)⁻¹ MN by a Cholesky factor for each λ.
+
+    For a Gram matrix of many rows an eigendecomposition, whose work is bound by memory, costs more than all of these.
+    """
+
+    gram: ClassGram
+
+    @property
+    def ridges(self) -> list[float]:
+        """The grid above rounding error."""
+        return _above_rounding(largest_eigenvalue(self.gram.gram), self.gram.gram.dtype)
+
+    def weights(self, ridge: float) -> Tensor:
+        """Return W(λ) (m, c)."""
+        return self.gram.solve(ridge=ridge)
 
 
 @dataclass(frozen=True)
 class _Spectrum:
     """G = U Diag(values) Uᵀ and the class sums in that basis: W(λ) = U (values + λ)⁻¹ UᵀMN for every λ at once."""
 
-    gram: ClassGram
     eigen: Eigen
     sums: Tensor  # UᵀMN (r, c)
 
     @classmethod
     def of(cls, gram: ClassGram) -> "_Spectrum":
         eigen = eigen_psd(gram.gram)
-        return cls(gram, eigen, eigen.coordinates(gram.sums).mT)
+        return cls(eigen, eigen.coordinates(gram.sums).mT)
 
     @property
     def values(self) -> Tensor:
@@ -96,15 +118,12 @@ class _Spectrum:
 
     @property
     def ridges(self) -> list[float]:
-        """The grid above the rounding error of the Gram matrix: a smaller λ would only amplify that."""
-        largest = float(self.values[-1]) if len(self.values) else 0.0
-        return [ridge for ridge in RIDGES if ridge > ROUNDING * torch.finfo(self.values.dtype).eps * largest] or list(
-            RIDGES[-1:]
-        )
+        """The grid above rounding error."""
+        return _above_rounding(float(self.values[-1]) if len(self.values) else 0.0, self.values.dtype)
 
     def weights(self, ridge: float) -> Tensor:
-        """Return UᵀW(λ) (r, c)."""
-        return self.sums / (self.values + ridge)[:, None]
+        """Return W(λ) (m, c)."""
+        return self.eigen.combination(self.sums / (self.values + ridge)[:, None])
 
 
 def _choose_by_cross_validation(gram: ClassGram) -> float:
@@ -123,25 +142,24 @@ def _choose_by_cross_validation(gram: ClassGram) -> float:
     return _best(guarded or spectrum.ridges[-1:], error)
 
 
-def _squared_error(spectrum: _Spectrum, held: ClassGram) -> Callable[[float], float]:
-    """Return ‖Y - ZW(λ)‖² on the rows held out, which their Gram matrix and class sums tell."""
-    sums = spectrum.eigen.coordinates(held.sums).mT  # (r, c)
-    factor = spectrum.eigen.coordinates(low_rank_factor(held.gram).mT)  # F with FᵀF = UᵀGU
+def _squared_error(held: ClassGram) -> Callable[[Tensor], float]:
+    """Return ‖Y - ZW‖² on the rows held out, which their Gram matrix and class sums tell."""
+    gram = symmetric(held.gram)
 
-    def error(ridge: float) -> float:
-        weights = spectrum.weights(ridge)
-        return held.n - 2 * float((sums * weights).sum()) + float((factor @ weights).square().sum())
+    def error(weights: Tensor) -> float:
+        agreement = (weights * held.sums.mT).sum(dtype=torch.float64)
+        size = (weights * (gram @ weights)).sum(dtype=torch.float64)
+        return held.n - 2 * float(agreement) + float(size)
 
     return error
 
 
-def _mistakes(spectrum: _Spectrum, held: ClassRows) -> Callable[[float], float]:
+def _mistakes(held: ClassRows, gram: ClassGram) -> Callable[[Tensor], float]:
     """Return the share of wrong answers on the rows held out."""
-    blocks = row_blocks(len(held.rows))
-    rows = torch.cat([spectrum.eigen.coordinates(spectrum.gram.features(held.rows[block])) for block in blocks])  # ZU
 
-    def error(ridge: float) -> float:
-        scores = rows @ spectrum.weights(ridge)
+    def error(weights: Tensor) -> float:
+        blocks = row_blocks(len(held.rows))
+        scores = torch.cat([gram.features(held.rows[block]) @ weights for block in blocks])
         own = scores.gather(1, held.classes[:, None]).squeeze(1)
         # A tie is no mistake: otherwise rounding would decide between equal classes, and so choose λ.
         return float((own < scores.amax(1) - 1e-4 * scores.abs().max()).double().mean())

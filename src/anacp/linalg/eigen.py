@@ -7,11 +7,13 @@ from torch import Tensor
 
 from anacp.linalg.symmetric import add_gram_, symmetric
 
-__all__ = ["Eigen", "eigen_psd", "low_rank_factor"]
+__all__ = ["Eigen", "eigen_psd", "largest_eigenvalue", "low_rank_factor"]
 
 # What is left of the diagonal, relative to its largest entry, when nothing but rounding error of a sum accumulated in
 # that precision remains.
 NEGLIGIBLE = {torch.float32: 1e-5, torch.float64: 1e-13}
+# Enough for two digits of the largest eigenvalue, unless the second is nearly as large: then it is as good.
+POWER_STEPS = 20
 # Columns eliminated at a time: wide enough for full GEMM speed.
 BLOCK = 512
 
@@ -45,6 +47,15 @@ def low_rank_factor(a: Tensor) -> Tensor:
     return torch.cat(blocks, dim=1) if blocks else a.new_zeros(len(a), 0)
 
 
+def largest_eigenvalue(a: Tensor) -> float:
+    """Return about the largest eigenvalue of a positive semi-definite `a` given by its lower triangle, from below."""
+    full = symmetric(a)
+    vector = full.sum(1)
+    for _ in range(POWER_STEPS):
+        vector = full @ (vector / vector.norm().clamp_min(torch.finfo(a.dtype).tiny))
+    return float(vector.norm())
+
+
 def eigen_psd(a: Tensor) -> "Eigen":
     """Return the positive eigenvalues of `a`, given by its lower triangle, and their vectors.
 
@@ -74,6 +85,11 @@ class Eigen:
     def coordinates(self, rows: Tensor) -> Tensor:
         """Return rows U (n, r) for rows (n, m)."""
         return (rows if self.factor is None else rows @ self.factor) @ self.mixtures
+
+    def combination(self, coefficients: Tensor) -> Tensor:
+        """Return U coefficients (m, k) for coefficients (r, k)."""
+        inner = self.mixtures @ coefficients
+        return inner if self.factor is None else self.factor @ inner
 
 
 def _columns(a: Tensor, index: Tensor) -> Tensor:
