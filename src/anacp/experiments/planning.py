@@ -13,6 +13,7 @@ from anacp.datasets import open_dataset
 from anacp.errors import AnacpError, MissingDataError, UnknownNameError
 from anacp.experiments.specification import Specification
 from anacp.experiments.tables import TABLES, Row
+from anacp.methods.trained import SETTINGS
 
 __all__ = ["Column", "Plan", "plan"]
 
@@ -159,7 +160,7 @@ def _substitutes(table: str, datasets: Sequence[str]) -> list[Column]:
         "clinc150",
         "minilm-l6",
         "dinov2",
-        constants | _OF_TEXTS,
+        constants | _OF_TEXTS | SETTINGS["minilm"],
         {"for": number, "note": "MiniLM on the 150 intents of CLINC150."},
     )
     if _missing(texts):

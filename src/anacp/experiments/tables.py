@@ -35,6 +35,7 @@ MAIN = (
     Row("DualPrompt", "DualPrompt"),
     Row("CODA-Prompt", "CODAPrompt"),
     Row("SLCA", "SLCA"),
+    Row("Sequential fine-tuning", "SequentialFineTuning"),  # not the paper's: what forgetting looks like
     Row("SimpleCIL", "NCM"),
     Row("SLDA", "SLDA"),
     Row("KLDA", "KLDA"),
