@@ -21,7 +21,11 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_all_are_here() -> None:
-    assert sorted(path.name for path in EXAMPLES.glob("*.py")) == ["01_new_classes.py", "02_texts.py"]
+    assert sorted(path.name for path in EXAMPLES.glob("*.py")) == [
+        "01_new_classes.py",
+        "02_texts.py",
+        "03_experiment.py",
+    ]
 
 
 def test_new_classes(capsys: pytest.CaptureFixture[str]) -> None:
@@ -33,3 +37,12 @@ def test_new_classes(capsys: pytest.CaptureFixture[str]) -> None:
 @needs_minilm
 def test_texts(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("02_texts.py", capsys) == ["delivery", "damage", "['delivery', 'refund']", "refund"]
+
+
+def test_experiment(capsys: pytest.CaptureFixture[str]) -> None:
+    *scores, page = run("03_experiment.py", capsys)
+    assert [line.split(":")[0] for line in scores] == [
+        f"{name} seed {seed}" for name in ("AnaCP", "NCM", "SLDA") for seed in (0, 1)
+    ]
+    assert all(float(line.split()[-2]) > 90 for line in scores)
+    assert "AnaCP" in Path(page).read_text()
