@@ -89,8 +89,8 @@ def plan(
     """
     rows = _rows(table, methods)
     columns = _substitutes(table, datasets) if substitute else _columns(table, datasets, backbone)
-    missing = [reason for column in columns if (reason := _missing(column))]
-    here = [column for column in columns if not _missing(column)]
+    reasons = [_missing(column) for column in columns]
+    here = [column for column, reason in zip(columns, reasons, strict=True) if reason is None]
     made = [
         _specification(row, column, seed, quick)
         for column in here
@@ -98,7 +98,7 @@ def plan(
         for row in rows
         if not (row.trained and column.backbone is None)
     ]
-    return Plan(made, missing)
+    return Plan(made, [reason for reason in reasons if reason is not None])
 
 
 def _rows(table: str, methods: Sequence[str]) -> list[Row]:
