@@ -92,3 +92,14 @@ def test_eigenvalues_of_low_and_full_rank(size: int, rank: int) -> None:
     assert_close(eigen.combination(torch.eye(rank, dtype=torch.float64)), vectors, rtol=1e-9, atol=1e-9)
     largest = float(torch.linalg.eigvalsh(a)[-1])
     assert 0.9 * largest <= largest_eigenvalue(lower) <= largest * (1 + 1e-9)
+
+
+def test_small_eigenvalues_beside_a_huge_one_survive_float32() -> None:
+    rows = normal(300, 1200).relu()  # positive features: their mean direction outweighs everything else
+    sums = rows[:100].sum(0)
+    eigen = eigen_psd((rows.mT @ rows).float())
+    assert len(eigen.values) == 300
+    for ridge in (1e1, 1e3, 1e5):
+        shrunk = eigen.coordinates(sums[None].float()).mT / (eigen.values + ridge)[:, None]
+        expected = torch.linalg.solve(rows.mT @ rows + ridge * torch.eye(1200), sums)
+        assert_close(eigen.combination(shrunk)[:, 0].double(), expected, rtol=1e-3, atol=1e-3 * float(expected.abs().max()))

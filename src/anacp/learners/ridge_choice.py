@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from anacp.errors import RidgeEdgeWarning
-from anacp.linalg import Eigen, eigen_psd, largest_eigenvalue, low_rank_factor, symmetric
+from anacp.linalg import Eigen, eigen_psd, largest_eigenvalue, symmetric
 from anacp.statistics import ClassGram, ClassRows, Features, Statistic
 from anacp.statistics.base import row_blocks
 
@@ -144,13 +144,11 @@ def _choose_by_cross_validation(gram: ClassGram) -> float:
 
 def _squared_error(held: ClassGram) -> Callable[[Tensor], float]:
     """Return ‖Y - ZW‖² on the rows held out, which their Gram matrix and class sums tell."""
-    few = held.n <= SHARE_OF_LOW_RANK * len(held.gram)
-    factor = low_rank_factor(held.gram).mT if few else symmetric(held.gram)  # F with FᵀF = G, or G itself
+    gram = symmetric(held.gram)
 
     def error(weights: Tensor) -> float:
-        product = factor @ weights
         agreement = (weights * held.sums.mT).sum(dtype=torch.float64)
-        size = (product.square() if few else weights * product).sum(dtype=torch.float64)
+        size = (weights * (gram @ weights)).sum(dtype=torch.float64)
         return held.n - 2 * float(agreement) + float(size)
 
     return error

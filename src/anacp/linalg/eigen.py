@@ -25,7 +25,7 @@ def low_rank_factor(a: Tensor) -> Tensor:
     together. It stops when nothing but rounding error is left, so that r is the numerical rank.
     """
     left = a.diagonal().clone()
-    tolerance = NEGLIGIBLE[a.dtype] * float(left.max().clamp_min(0))
+    tolerance = _negligible(a)
     blocks: list[Tensor] = []
     rank = 0
     while rank < len(a):
@@ -70,7 +70,8 @@ def eigen_psd(a: Tensor) -> "Eigen":
         vectors = vectors / values.clamp_min(torch.finfo(a.dtype).tiny).sqrt()
     else:
         values, vectors = torch.linalg.eigh(symmetric(a))
-    positive = values > len(a) * torch.finfo(a.dtype).eps * values.max().clamp_min(0) if len(values) else values > 0
+    # Not relative to the largest eigenvalue: the mean of positive features makes that one far larger than all others.
+    positive = values > _negligible(a)
     return Eigen(values[positive], factor if low else None, vectors[:, positive])
 
 
@@ -90,6 +91,10 @@ class Eigen:
         """Return U coefficients (m, k) for coefficients (r, k)."""
         inner = self.mixtures @ coefficients
         return inner if self.factor is None else self.factor @ inner
+
+
+def _negligible(a: Tensor) -> float:
+    return NEGLIGIBLE[a.dtype] * float(a.diagonal().max().clamp_min(0))
 
 
 def _columns(a: Tensor, index: Tensor) -> Tensor:
