@@ -11,7 +11,7 @@ from torch import nn
 from torch.optim.lr_scheduler import CosineAnnealingLR
 
 from anacp import NCM
-from anacp.adaptation import RECIPES, Adaptation, Recipe, adapt, concatenated, fine_tune, recipe, train
+from anacp.adaptation import RECIPES, Adaptation, Recipe, adapt, concatenated, recipe, train
 from anacp.errors import InputError, MismatchError, ModelFileError, NumericalError, ParameterError, UnknownNameError
 from anacp.features import FeatureStore, features_of
 from tests.adaptation.models import KINDS, TINY, TINY_LORA, examples, tiny
@@ -185,13 +185,11 @@ def test_recipes_are_as_published() -> None:
     assert stated["mocov3"] == ("adam", 10, 128, 8, 1e-2, 1e-3, 0, 1)
     assert stated["ranpac"] == ("sgd", 20, 48, 8, 0.01, 0.01, 5e-4, 0)
     assert RECIPES["ranpac"].momentum == 0.9
-    assert stated["lora-dinov2"] == ("adamw", 20, 128, 8, 1e-3, 1e-4, 0.01, 0.1)
-    assert stated["lora-mocov3"] == ("adamw", 20, 128, 8, 1e-2, 1e-3, 0.01, 0.01)
     assert all(RECIPES["dinov2"].share(epoch) == 1 for epoch in range(10))
     optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
-    scheduler = CosineAnnealingLR(optimizer, 20, eta_min=0.1)
+    scheduler = CosineAnnealingLR(optimizer, 20)
     for epoch in range(20):
-        assert RECIPES["lora-dinov2"].share(epoch) == pytest.approx(optimizer.param_groups[0]["lr"])
+        assert RECIPES["ranpac"].share(epoch) == pytest.approx(optimizer.param_groups[0]["lr"])
         optimizer.step()
         scheduler.step()
 
@@ -262,16 +260,3 @@ def test_frozen_and_adapted_features_together(tmp_path, kind: str) -> None:
     assert NCM().fit(x, labels).score(x, labels) > 0.6  # APER
     with pytest.raises(MismatchError, match="without adaptation"):
         concatenated(frozen, frozen)
-
-
-@pytest.mark.parametrize("kind", ["vit", "bert"])
-def test_joint_fine_tuning(tmp_path, kind: str) -> None:
-    encoder = tiny(kind, tmp_path)
-    items, labels = examples(encoder.modality)
-    losses: list[float] = []
-    tuned = fine_tune(encoder, items, labels, recipe=TINY_LORA, progress=lambda step: losses.append(step.loss))
-    assert len(losses) == 5 * 6
-    assert losses[-1] < 0.8 * losses[5]
-    assert (tuned.predict(items) == labels).mean() > 0.6
-    assert tuned.classes.tolist() == ["blue", "green", "red"]
-    np.testing.assert_array_equal(tuned.label(tuned.backbone.encode(items)), tuned.predict(items))

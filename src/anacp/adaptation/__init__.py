@@ -2,7 +2,6 @@
 
 from anacp.adaptation.adaptation import Adaptation
 from anacp.adaptation.concatenated import concatenated
-from anacp.adaptation.fine_tuning import FineTuned, fine_tune
 from anacp.adaptation.first_session import adapt
 from anacp.adaptation.loop import Progress
 from anacp.adaptation.recipes import RECIPES, Recipe, recipe
@@ -11,13 +10,11 @@ from anacp.adaptation.training import Trained, train
 __all__ = [
     "RECIPES",
     "Adaptation",
-    "FineTuned",
     "Progress",
     "Recipe",
     "Trained",
     "adapt",
     "concatenated",
-    "fine_tune",
     "recipe",
     "train",
 ]

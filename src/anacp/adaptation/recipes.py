@@ -67,9 +67,6 @@ _ALL = (
         weight_decay=5e-4,
         final_rate=0.0,
     ),
-    # The joint recipes leave the weight decay open; 0.01 is what torch's AdamW does when nothing is said.
-    Recipe("lora-dinov2", 1e-3, 1e-4, "lora", optimizer="adamw", epochs=20, weight_decay=0.01, final_rate=0.1),
-    Recipe("lora-mocov3", 1e-2, 1e-3, "lora", optimizer="adamw", epochs=20, weight_decay=0.01, final_rate=0.01),
 )
 
 RECIPES: dict[str, Recipe] = {known.name: known for known in _ALL}

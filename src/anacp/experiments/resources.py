@@ -10,8 +10,11 @@ from anacp.methods.choosing import on_features, takes
 
 __all__ = ["cores", "default_jobs", "expected_bytes"]
 
-# A run needs its statistics in full where a file has one triangle, a copy to factor, and eigenvectors for some.
+# A run needs its statistics in full where a file has one triangle, a copy to factor, and eigenvectors for some; one that
+# trains a network its weights, their gradients, what the optimiser keeps, and activations.
 OVERHEAD, BASE = 8, 500_000_000
+# The weights of a ViT-B.
+NETWORK = 350_000_000
 # Below this a run ends sooner than a process for it begins.
 SMALL = 20_000_000
 
@@ -22,7 +25,9 @@ def cores() -> int:
 
 
 def expected_bytes(specification: Specification, materials: Materials, n_features: int = 1000) -> int:
-    """Return about how much the statistics of a run take: a measure of its memory, and roughly of its work."""
+    """Return about how much a run keeps, statistics or a network: a measure of its memory, and roughly of its work."""
+    if takes(specification.method) == "items":
+        return NETWORK
     dataset, _ = materials.dataset(specification.dataset)
     items = dataset.train.items
     width = n_features if isinstance(items, list | tuple) else int(getattr(items, "shape", (0, n_features))[1])
@@ -34,9 +39,9 @@ def expected_bytes(specification: Specification, materials: Materials, n_feature
 def default_jobs(specifications: Sequence[Specification], materials: Materials) -> int:
     """Return a number of processes that neither shares a core nor runs out of memory.
 
-    Methods that train get all cores, one after another; so do runs that are too small to be worth a process.
+    Runs that are too small to be worth a process get all cores, one after another; so do trainings on an accelerator.
     """
-    if any(takes(specification.method) == "items" for specification in specifications):
+    if any(takes(one.method) == "items" and one.device != "cpu" for one in specifications):
         return 1
     sizes = [expected_bytes(specification, materials) for specification in specifications]
     if sum(size >= SMALL for size in sizes) < 2:

@@ -16,7 +16,6 @@ from anacp.experiments.run_folder import RunFolder
 from anacp.experiments.runner import CHECKPOINT_SECONDS
 from anacp.experiments.specification import Specification
 from anacp.experiments.workers import attempt, side_by_side
-from anacp.methods.choosing import takes
 
 __all__ = ["Status", "sweep"]
 
@@ -53,7 +52,7 @@ def sweep(
         Below it, each run has the folder `specification.folder`.
     jobs : int, optional
         How many runs at a time, each in a process with its share of the cores; 1 runs them here, with all cores. By
-        default as many as there are cores and memory for, and 1 for methods that train a network.
+        default as many as there are cores and memory for.
     fresh, restart_changed, checkpoint_seconds
         As for `run`.
     report : callable, optional
@@ -108,12 +107,8 @@ def _events(
         for specification, path in waiting:
             yield from attempt(specification, path, materials=materials, report=told(specification), **options)
         return
-    ordered = sorted(waiting, key=lambda pair: -_work(pair[0], materials))  # the longest first, so that none is left
+    ordered = sorted(waiting, key=lambda pair: -expected_bytes(pair[0], materials))  # the longest first, so that none is left
     yield from side_by_side(ordered, jobs=jobs, threads=max(1, cores() // jobs), options=options)
-
-
-def _work(specification: Specification, materials: Materials) -> int:
-    return expected_bytes(specification, materials) if takes(specification.method) == "features" else 0
 
 
 def _status(event: Event, clock: Clock) -> Status:
