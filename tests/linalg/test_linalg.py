@@ -12,6 +12,7 @@ from anacp.linalg import (
     pack_triangle,
     solve_psd,
     symmetric,
+    symmetric_product,
     symmetric_roots,
     unpack_triangle,
 )
@@ -90,6 +91,8 @@ def test_eigenvalues_of_low_and_full_rank(size: int, rank: int) -> None:
     assert_close(vectors.mT @ vectors, torch.eye(rank, dtype=torch.float64), rtol=0, atol=1e-8)
     assert_close(symmetric(lower) @ vectors, vectors * eigen.values, rtol=1e-7, atol=1e-7)
     assert_close(eigen.combination(torch.eye(rank, dtype=torch.float64)), vectors, rtol=1e-9, atol=1e-9)
+    columns = normal(size, 3)
+    assert_close(symmetric_product(lower, columns), a @ columns, rtol=1e-9, atol=1e-7)
     largest = float(torch.linalg.eigvalsh(a)[-1])
     assert 0.9 * largest <= largest_eigenvalue(lower) <= largest * (1 + 1e-9)
 

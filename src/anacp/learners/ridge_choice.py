@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from anacp.errors import RidgeEdgeWarning
-from anacp.linalg import Eigen, eigen_psd, largest_eigenvalue, symmetric
+from anacp.linalg import Eigen, eigen_psd, largest_eigenvalue, symmetric_product
 from anacp.statistics import ClassGram, ClassRows, Features, Statistic
 from anacp.statistics.base import row_blocks
 
@@ -144,11 +144,10 @@ def _choose_by_cross_validation(gram: ClassGram) -> float:
 
 def _squared_error(held: ClassGram) -> Callable[[Tensor], float]:
     """Return ‖Y - ZW‖² on the rows held out, which their Gram matrix and class sums tell."""
-    gram = symmetric(held.gram)
 
     def error(weights: Tensor) -> float:
         agreement = (weights * held.sums.mT).sum(dtype=torch.float64)
-        size = (weights * (gram @ weights)).sum(dtype=torch.float64)
+        size = (weights * symmetric_product(held.gram, weights)).sum(dtype=torch.float64)
         return held.n - 2 * float(agreement) + float(size)
 
     return error

@@ -3,7 +3,7 @@
 from anacp.linalg.eigen import Eigen, eigen_psd, largest_eigenvalue, low_rank_factor
 from anacp.linalg.roots import cholesky_factor, symmetric_roots
 from anacp.linalg.solve import solve_psd
-from anacp.linalg.symmetric import add_gram_, pack_triangle, symmetric, unpack_triangle
+from anacp.linalg.symmetric import add_gram_, pack_triangle, symmetric, symmetric_product, unpack_triangle
 
 __all__ = [
     "Eigen",
@@ -15,6 +15,7 @@ __all__ = [
     "pack_triangle",
     "solve_psd",
     "symmetric",
+    "symmetric_product",
     "symmetric_roots",
     "unpack_triangle",
 ]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from anacp.linalg.symmetric import add_gram_, symmetric
+from anacp.linalg.symmetric import add_gram_, symmetric, symmetric_product
 
 __all__ = ["Eigen", "eigen_psd", "largest_eigenvalue", "low_rank_factor"]
 
@@ -49,10 +49,9 @@ def low_rank_factor(a: Tensor) -> Tensor:
 
 def largest_eigenvalue(a: Tensor) -> float:
     """Return about the largest eigenvalue of a positive semi-definite `a` given by its lower triangle, from below."""
-    full = symmetric(a)
-    vector = full.sum(1)
+    vector = symmetric_product(a, a.new_ones(len(a), 1))
     for _ in range(POWER_STEPS):
-        vector = full @ (vector / vector.norm().clamp_min(torch.finfo(a.dtype).tiny))
+        vector = symmetric_product(a, vector / vector.norm().clamp_min(torch.finfo(a.dtype).tiny))
     return float(vector.norm())
 
 

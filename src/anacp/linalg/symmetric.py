@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-__all__ = ["add_gram_", "pack_triangle", "symmetric", "unpack_triangle"]
+__all__ = ["add_gram_", "pack_triangle", "symmetric", "symmetric_product", "unpack_triangle"]
 
 # Columns per product: narrow enough to waste little above the diagonal, wide enough for full GEMM speed.
 BLOCK = 500
@@ -30,6 +30,17 @@ def add_gram_(gram: Tensor, rows: Tensor, *, sign: int = 1) -> None:
 def symmetric(lower: Tensor) -> Tensor:
     """Return the full symmetric matrix (m, m) of a lower triangle."""
     return lower.tril() + lower.tril(-1).mT
+
+
+def symmetric_product(lower: Tensor, columns: Tensor) -> Tensor:
+    """Return the symmetric matrix (m, m) of a lower triangle times columns (m, k), without making a copy of it."""
+    product = torch.empty_like(columns)
+    for start in range(0, len(lower), BLOCK):
+        block = slice(start, start + BLOCK)
+        left = lower[block, :start]
+        product[block] = left @ columns[:start] + symmetric(lower[block, block]) @ columns[block]
+        product[:start] += left.mT @ columns[block]
+    return product
 
 
 def pack_triangle(matrix: Tensor) -> Tensor:
