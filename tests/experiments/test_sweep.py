@@ -128,11 +128,12 @@ def test_time_left_weighs_methods_by_what_they_took(features: str, tmp_path: Pat
     results = {key: event.result for key, event in finished(list(sweep(runs, tmp_path / "runs"))).items()}
     for run, seconds in zip(runs, (1.0, 1.0, 9.0, 9.0), strict=True):
         object.__setattr__(results[str(run.folder)], "seconds", {"learn": seconds, "solve": 0.0, "predict": 0.0})
-    clock = Clock(runs)
+    clock = Clock(zip(runs, (1, 1, 2, 2), strict=True))
     assert clock.seconds_left is None
     clock.tell(Stepped(runs[0], results[str(runs[0].folder)].steps[0], 3))
-    assert clock.share == pytest.approx(1 / 12)  # nothing is known yet: all weigh the same
+    assert clock.share == pytest.approx(1 / 18)  # nothing is known yet: the larger weighs more
     clock.tell(Finished(runs[0], results[str(runs[0].folder)], reused=False))
+    assert clock.share == pytest.approx(1 / 6)  # SLDA is taken to need twice as long as NCM did
     clock.tell(Finished(runs[2], results[str(runs[2].folder)], reused=False))
     assert clock.share == pytest.approx(10 / 20)
     assert clock.seconds_left is not None

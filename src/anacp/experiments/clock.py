@@ -11,16 +11,18 @@ __all__ = ["Clock"]
 
 
 class Clock:
-    """Weighs each run by how long finished runs of its method took; a method that is still unknown counts as average.
+    """Weighs each run by how long finished runs of its method took; a method that is still unknown by its size.
 
     Parameters
     ----------
-    specifications : iterable of Specification
-        All runs, those that were finished before included.
+    runs : iterable of (Specification, int)
+        All of them, those that were finished before included, each with about how many bytes it keeps.
     """
 
-    def __init__(self, specifications: Iterable[Specification]) -> None:
-        self._kind = {one.folder: (one.dataset, one.title) for one in specifications}
+    def __init__(self, runs: Iterable[tuple[Specification, int]]) -> None:
+        sized = list(runs)
+        self._kind = {one.folder: (one.dataset, one.title) for one, _ in sized}
+        self._size = {(one.dataset, one.title): max(size, 1) for one, size in sized}
         self._share = dict.fromkeys(self._kind, 0.0)
         self._known: dict[tuple[str, str], list[float]] = {}
         self._reused: set[Path] = set()
@@ -59,5 +61,5 @@ class Clock:
 
     def _weights(self, runs: Iterable[Path]) -> dict[Path, float]:
         means = {kind: sum(spent) / len(spent) for kind, spent in self._known.items()}
-        average = sum(means.values()) / len(means) if means else 1.0
-        return {run: means.get(self._kind[run], average) for run in runs}
+        rate = sum(means.values()) / sum(self._size[kind] for kind in means) if means else 1.0
+        return {run: means.get(self._kind[run], rate * self._size[self._kind[run]]) for run in runs}

@@ -62,7 +62,7 @@ def sweep(
     if jobs is not None and jobs < 1:
         raise ParameterError(f"Expected at least 1 job, got {jobs}.")
     _check_distinct(runs)
-    materials, clock = Materials(), Clock(runs)
+    materials = Materials()
     waiting: list[tuple[Specification, Path]] = []
     kept: list[Event] = []
     for specification in runs:
@@ -75,6 +75,7 @@ def sweep(
             waiting.append((specification, place.path))
         else:
             kept.append(Finished(specification, result, reused=True))
+    clock = Clock((one, expected_bytes(one, materials)) for one in runs)
     for event in kept:
         yield _status(event, clock)
     if not waiting:
