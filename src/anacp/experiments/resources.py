@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from anacp.errors import AnacpError
 from anacp.experiments.material import Materials
 from anacp.experiments.specification import Specification
 from anacp.methods.choosing import on_features, takes
@@ -31,8 +32,11 @@ def expected_bytes(specification: Specification, materials: Materials, n_feature
     dataset, _ = materials.dataset(specification.dataset)
     items = dataset.train.items
     width = n_features if isinstance(items, list | tuple) else int(getattr(items, "shape", (0, n_features))[1])
-    learner = on_features(specification.method, specification.parameters, seed=0).learner
-    parts = learner.parts(n_features=width, n_classes=len(dataset.classes), n_rows=len(dataset.train))
+    try:
+        learner = on_features(specification.method, specification.parameters, seed=0).learner
+        parts = learner.parts(n_features=width, n_classes=len(dataset.classes), n_rows=len(dataset.train))
+    except (AnacpError, RuntimeError):
+        return 0  # it fails when its turn comes, and says why
     return sum(part.bytes for part in parts)
 
 
