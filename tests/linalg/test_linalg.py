@@ -105,4 +105,6 @@ def test_small_eigenvalues_beside_a_huge_one_survive_float32() -> None:
     for ridge in (1e1, 1e3, 1e5):
         shrunk = eigen.coordinates(sums[None].float()).mT / (eigen.values + ridge)[:, None]
         expected = torch.linalg.solve(rows.mT @ rows + ridge * torch.eye(1200), sums)
-        assert_close(eigen.combination(shrunk)[:, 0].double(), expected, rtol=1e-3, atol=1e-3 * float(expected.abs().max()))
+        assert_close(
+            eigen.combination(shrunk)[:, 0].double(), expected, rtol=1e-3, atol=1e-3 * float(expected.abs().max())
+        )

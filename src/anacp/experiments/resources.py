@@ -11,8 +11,8 @@ from anacp.methods.choosing import on_features, takes
 
 __all__ = ["cores", "default_jobs", "expected_bytes"]
 
-# A run needs its statistics in full where a file has one triangle, a copy to factor, and eigenvectors for some; one that
-# trains a network its weights, their gradients, what the optimiser keeps, and activations.
+# A run needs its statistics in full where a file has one triangle, a copy to factor, and eigenvectors for some; one
+# that trains a network needs its weights, their gradients, what the optimiser keeps, and activations.
 OVERHEAD, BASE = 8, 500_000_000
 # The weights of a ViT-B.
 NETWORK = 350_000_000

@@ -108,7 +108,8 @@ def _events(
         for specification, path in waiting:
             yield from attempt(specification, path, materials=materials, report=told(specification), **options)
         return
-    ordered = sorted(waiting, key=lambda pair: -expected_bytes(pair[0], materials))  # the longest first, so that none is left
+    # The longest first, so that none is left when all others are done.
+    ordered = sorted(waiting, key=lambda pair: -expected_bytes(pair[0], materials))
     yield from side_by_side(ordered, jobs=jobs, threads=max(1, cores() // jobs), options=options)
 
 
