@@ -1,6 +1,6 @@
 """What first-session adaptation does to AnaCP, APER and RanPAC: MiniLM on CLINC150, 10 tasks in the paper's order.
 
-    python benchmarks/adaptation.py DATA.json [--seeds 0 1 2] [--recipe dinov2] [--output benchmarks/results/adaptation]
+    python benchmarks/adaptation.py DATA.json [--seeds 0 1 2] [--recipe minilm] [--output benchmarks/results/adaptation]
     python benchmarks/adaptation.py DATA.json --choose HEAD/PARTS [HEAD/PARTS ...]
 
 Prints the Markdown table and writes it to OUTPUT/table.md. Seconds are those of a clock when each stage was computed:
@@ -127,7 +127,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    parser.add_argument("--recipe", default="dinov2")
+    parser.add_argument("--recipe", default="minilm")
     parser.add_argument("--choose", nargs="+", metavar="HEAD/PARTS")
     parser.add_argument("--output", type=Path, default=Path(__file__).parent / "results" / "adaptation")
     options = parser.parse_args()
