@@ -35,7 +35,7 @@ def low_rank_factor(a: Tensor) -> Tensor:
             break
         columns = _columns(a, pivots)
         for block in blocks:
-            columns -= block @ block[pivots].mT
+            columns.addmm_(block, block[pivots].mT, alpha=-1)
         values, vectors = torch.linalg.eigh(columns[pivots])
         kept = values > tolerance
         if not bool(kept.any()):
