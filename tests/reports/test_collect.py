@@ -4,7 +4,7 @@ import pytest
 
 from anacp.errors import MissingDataError
 from anacp.reports.collect import collect
-from anacp.reports.provenance import backbones, leakage
+from anacp.reports.provenance import leakage
 from tests.reports.folders import write_collection, write_json, write_run
 
 
@@ -116,12 +116,6 @@ def test_the_row_key_names_the_papers_row(tmp_path) -> None:
 )
 def test_leakage(pretrained_on: str | None, dataset: str, said: str) -> None:
     assert said in leakage(pretrained_on, dataset)
-
-
-def test_the_backbone_of_a_sample_is_known(tmp_path) -> None:
-    write_run(tmp_path, dataset={"name": "sample:cifar100", "n_train": 5000, "n_test": 2000}, backbone=None)
-    (row,) = backbones(collect([tmp_path])).rows
-    assert [cell.text for cell in row.cells][::3] == ["efficientnet-lite0", "ImageNet-1k with labels"]
 
 
 def test_the_papers_numbers_are_those_of_its_tables(shared) -> None:

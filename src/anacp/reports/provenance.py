@@ -2,15 +2,13 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-from anacp.backbones import preset
 from anacp.experiments.results import RunResult
 from anacp.reports.collect import Collection
 from anacp.reports.runs import LeftOut
 from anacp.reports.tables.table import Cell, Column, Row, Table, number, seconds, words
-from anacp.samples.load import SAMPLES
 
 __all__ = ["Listing", "backbones", "datasets", "environments", "leakage", "left_out", "protocols", "runs"]
 
@@ -66,9 +64,8 @@ def backbones(collection: Collection) -> Table:
     heads = ("backbone", "data set", "weights", "pretrained on", "licence", "leakage")
     entries: dict[tuple[str, str], Mapping[str, Any]] = {}
     for run in collection.runs:
-        data = str(run.dataset["name"])
-        found = run.backbone or _of_sample(data)
-        entries.setdefault((str(found.get("name", "features as given")), data), found)
+        found = run.backbone or {}
+        entries.setdefault((str(found.get("name", "features as given")), str(run.dataset["name"])), found)
     rows = [
         Row(
             (
@@ -84,12 +81,6 @@ def backbones(collection: Collection) -> Table:
     ]
     text = "Backbones: which weights, by fingerprint, and whether pretraining may have met the test classes."
     return Table("backbones", text, tuple(Column(head, numeric=False) for head in heads), tuple(rows))
-
-
-def _of_sample(dataset: str) -> Mapping[str, Any]:
-    """Return what is known of the backbone whose features a sample holds; nothing of other features."""
-    name = SAMPLES.get(dataset.removeprefix("sample:")) if dataset.startswith("sample:") else None
-    return asdict(preset(name)) if name else {}
 
 
 def leakage(pretrained_on: str | None, dataset: str) -> str:

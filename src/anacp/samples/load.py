@@ -14,7 +14,7 @@ from anacp.samples.quantization import dequantize
 
 __all__ = ["SAMPLES", "Sample", "load_sample"]
 
-SAMPLES = {"cifar100": "efficientnet-lite0", "clinc150": "minilm-l6"}  # with the backbone that made the features
+SAMPLES = ("cifar100", "clinc150")
 
 
 @dataclass(frozen=True)
