@@ -25,7 +25,8 @@ from anacp.learners import NCM, register
 @register
 class Slow(NCM):
     def _solve(self):
-        time.sleep(0.2)
+        if len(self.classes_) > 1:  # the second task takes longer than any busy machine needs to interrupt it
+            time.sleep(60)
         return super()._solve()
 """
 
