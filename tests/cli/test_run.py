@@ -133,7 +133,8 @@ def test_control_c_ends_calmly(features: Path, tmp_path: Path) -> None:
     (tmp_path / "spec.toml").write_text(
         f"dataset = '{features}'\nmethod = {{ name = 'Slow', file = '{tmp_path}/slow.py' }}\nscenario.tasks = 6"
     )
-    command = "import sys; from anacp.cli.app import main; main()"
+    # A shell's background jobs ignore Ctrl-C, and so would this process if the tests run in one.
+    command = "import signal as s; s.signal(s.SIGINT, s.default_int_handler); from anacp.cli.app import main; main()"
     steps = tmp_path / "out" / "blobs" / "Slow-seed0" / "steps.jsonl"
     arguments = ["run", str(tmp_path / "spec.toml"), "--output", str(tmp_path / "out")]
     process = subprocess.Popen([sys.executable, "-c", command, *arguments], stdout=-1, stderr=-1, text=True)
