@@ -64,14 +64,14 @@ def solve_ridge(statistics: Mapping[str, Statistic], name: str, ridge: Ridge) ->
         ridge = _choose_by_cross_validation(gram)
         return gram.solve(ridge=ridge), ridge
     held = statistics[f"{name} held out"]
-    others = held if isinstance(held, ClassGram) else _gram_of(cast(ClassRows, held), gram)
-    if not gram.n or not others.n:  # too few rows to hold any out
-        ridge = _choose_by_cross_validation(gram + others)
+    whole = gram + (held if isinstance(held, ClassGram) else _gram_of(cast(ClassRows, held), gram))
+    if not gram.n or gram.n == whole.n:  # too few rows to hold any out
+        ridge = _choose_by_cross_validation(whole)
     else:
         fits = _Spectrum.of(gram) if gram.n <= SHARE_OF_LOW_RANK * len(gram.gram) else _Factored(gram)
         judge = _squared_error(held) if isinstance(held, ClassGram) else _mistakes(cast(ClassRows, held), gram)
         ridge = _best(fits.ridges, lambda ridge: judge(fits.weights(ridge)))
-    return gram.solve(ridge=ridge, beside=others), ridge
+    return whole.solve(ridge=ridge), ridge
 
 
 def _above_rounding(largest: float, dtype: torch.dtype) -> list[float]:

@@ -9,17 +9,16 @@ from anacp.errors import NumericalError
 __all__ = ["solve_psd"]
 
 
-def solve_psd(a: Tensor, b: Tensor, *, shift: float, plus: Tensor | None = None) -> Tensor:
-    """Return (a + plus + shift·I)⁻¹ b for symmetric positive semi-definite `a` and `plus`, given by lower triangles.
+def solve_psd(a: Tensor, b: Tensor, *, shift: float) -> Tensor:
+    """Return (a + shift·I)⁻¹ b for a symmetric positive semi-definite `a` given by its lower triangle.
 
     Falls back from float32 to float64 when the factorisation breaks down, and says what to change when that fails too.
     """
-    work = a.clone() if plus is None else a + plus
+    work = a.clone()
     work.diagonal().add_(shift)
     solution = _solve_in_place(work, b)
     if solution is None and a.dtype == torch.float32:
-        plus = None if plus is None else plus.double()
-        return solve_psd(a.double(), b.double(), shift=shift, plus=plus).to(b.dtype)
+        return solve_psd(a.double(), b.double(), shift=shift).to(b.dtype)
     if solution is None or not bool(torch.isfinite(solution).all()):
         raise NumericalError(
             f"Cannot solve a {len(a)}x{len(a)} system with ridge {shift:g}: the matrix is not positive definite. "

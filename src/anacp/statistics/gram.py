@@ -48,14 +48,9 @@ class ClassGram(Statistic):
         add_gram_(self.gram, z, sign=sign)
         self.sums, self.counts = sums, counts
 
-    def solve(self, *, ridge: float, beside: Self | None = None) -> Tensor:
-        """Return B = (G + λI)⁻¹ MN (m, c). One-hot targets give B itself, targets P (c, k) give W = B P (Eq. 9).
-
-        With another statistic `beside`, that of the examples of both, without making their sum.
-        """
-        if beside is None:
-            return solve_psd(self.gram, self.sums.mT.contiguous(), shift=ridge)
-        return solve_psd(self.gram, (self.sums + beside.sums).mT.contiguous(), shift=ridge, plus=beside.gram)
+    def solve(self, *, ridge: float) -> Tensor:
+        """Return B = (G + λI)⁻¹ MN (m, c). One-hot targets give B itself, targets P (c, k) give W = B P (Eq. 9)."""
+        return solve_psd(self.gram, self.sums.mT.contiguous(), shift=ridge)
 
     def __add__(self, other: Self) -> Self:
         return self._with(self.gram + other.gram, self.sums + other.sums, self.counts + other.counts)
