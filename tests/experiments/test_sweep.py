@@ -15,7 +15,7 @@ from anacp.errors import BusyError, MismatchError, ParameterError
 from anacp.experiments import Failed, Finished, ScenarioSettings, Specification, Status, Stepped, load_runs, sweep
 from anacp.experiments.clock import Clock
 from anacp.experiments.material import Materials
-from anacp.experiments.resources import default_jobs
+from anacp.experiments.resources import default_jobs, expected_bytes
 from anacp.experiments.run_folder import RunFolder
 from tests.conftest import blobs
 
@@ -143,11 +143,17 @@ def test_time_left_weighs_methods_by_what_they_took(features: str, tmp_path: Pat
     assert clock.seconds_left == pytest.approx(0.0)
 
 
+def jobs_for(runs: list[Specification]) -> int:
+    return default_jobs(runs, [expected_bytes(run, Materials()) for run in runs])
+
+
 def test_jobs_by_default(features: str) -> None:
     small = [Specification(features, "NCM", seed=seed) for seed in range(4)]
-    assert default_jobs(small, Materials()) == 1  # sooner done than started
+    assert jobs_for(small) == 1  # sooner done than started
     large = [Specification("sample:clinc150", "RanPAC", seed=seed) for seed in range(4)]
-    assert 1 <= default_jobs(large, Materials()) <= len(os.sched_getaffinity(0))
+    assert 1 <= jobs_for(large) <= len(os.sched_getaffinity(0))
+    trained = [Specification("clinc150", "L2P", backbone="minilm-l6", device=device) for device in ("cuda", "cpu")]
+    assert jobs_for(trained) == 1  # an accelerator is not shared
 
 
 def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:

@@ -143,6 +143,8 @@ def test_the_papers_configuration_stores_less_than_half_of_the_papers_count(caps
     assert stored == C + C * d + d * (d + 1) // 2 + H * (D * (D + 1) // 2 + C * D + C)
     model.summary(n_features=768, n_classes=200)
     assert "40,957,196" in capsys.readouterr().out
+    with pytest.raises(ParameterError, match="n_projected to be a positive integer, got -1"):
+        anacp.AnaCP(n_projected=-1).parts(n_features=768, n_classes=200)
 
 
 @pytest.mark.parametrize("name", ["clinc150", "cifar100"])

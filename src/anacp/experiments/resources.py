@@ -35,19 +35,18 @@ def expected_bytes(specification: Specification, materials: Materials, n_feature
     try:
         learner = on_features(specification.method, specification.parameters, seed=0).learner
         parts = learner.parts(n_features=width, n_classes=len(dataset.classes), n_rows=len(dataset.train))
-    except (AnacpError, RuntimeError):
+    except AnacpError:
         return 0  # it fails when its turn comes, and says why
     return sum(part.bytes for part in parts)
 
 
-def default_jobs(specifications: Sequence[Specification], materials: Materials) -> int:
-    """Return a number of processes that neither shares a core nor runs out of memory.
+def default_jobs(specifications: Sequence[Specification], sizes: Sequence[int]) -> int:
+    """Return a number of processes that neither shares a core nor runs out of memory, for runs of expected sizes.
 
     Runs that are too small to be worth a process get all cores, one after another; so do trainings on an accelerator.
     """
     if any(takes(one.method) == "items" and one.device != "cpu" for one in specifications):
         return 1
-    sizes = [expected_bytes(specification, materials) for specification in specifications]
     if sum(size >= SMALL for size in sizes) < 2:
         return 1
     return max(1, min(cores(), len(sizes), _available() // (BASE + OVERHEAD * max(sizes))))

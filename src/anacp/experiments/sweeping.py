@@ -75,7 +75,8 @@ def sweep(
             waiting.append((specification, place.path))
         else:
             kept.append(Finished(specification, result, reused=True))
-    clock = Clock((one, expected_bytes(one, materials)) for one in runs)
+    sizes = {one.folder: expected_bytes(one, materials) for one in runs}
+    clock = Clock((one, sizes[one.folder]) for one in runs)
     for event in kept:
         yield _status(event, clock)
     if not waiting:
@@ -85,7 +86,10 @@ def sweep(
         "restart_changed": restart_changed,
         "checkpoint_seconds": checkpoint_seconds,
     }
-    jobs = min(jobs or default_jobs([specification for specification, _ in waiting], materials), len(waiting))
+    left = [specification for specification, _ in waiting]
+    jobs = min(jobs or default_jobs(left, [sizes[one.folder] for one in left]), len(waiting))
+    if jobs > 1:  # the longest first, so that none is left when all others are done
+        waiting.sort(key=lambda pair: -sizes[pair[0].folder])
     for event in _events(waiting, jobs, options, materials, report):
         if isinstance(event, Working):
             if report is not None:
@@ -108,9 +112,7 @@ def _events(
         for specification, path in waiting:
             yield from attempt(specification, path, materials=materials, report=told(specification), **options)
         return
-    # The longest first, so that none is left when all others are done.
-    ordered = sorted(waiting, key=lambda pair: -expected_bytes(pair[0], materials))
-    yield from side_by_side(ordered, jobs=jobs, threads=max(1, cores() // jobs), options=options)
+    yield from side_by_side(waiting, jobs=jobs, threads=max(1, cores() // jobs), options=options)
 
 
 def _status(event: Event, clock: Clock) -> Status:

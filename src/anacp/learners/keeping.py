@@ -140,6 +140,7 @@ class KeptLearner(LearnerForm):
             self._memory.absorb()
             statistics = {name: statistic.outline() for name, statistic in self._memory.statistics.items()}
         else:
+            self._check_parameters()
             n_features, n_classes, n_rows = self._sizes(n_features, n_classes, n_rows)
             empty = self._statistics(n_features, "meta").items()
             statistics = {name: statistic.expected(n_classes, n_rows) for name, statistic in empty}
