@@ -81,9 +81,11 @@ def test_eigenvalues_of_low_and_full_rank(size: int, rank: int) -> None:
     rows = normal(rank, size)
     a = rows.mT @ rows
     lower = a.tril() + torch.full_like(a, 1e9).triu(1)
-    factor = low_rank_factor(lower)
+    beside = normal(3, rank) @ rows
+    factor, coordinates = low_rank_factor(lower, beside)
     assert factor.shape == (size, rank)
     assert_close(factor @ factor.mT, a, rtol=1e-9, atol=1e-9)
+    assert_close(coordinates @ factor.mT, beside, rtol=1e-7, atol=1e-7)
     eigen = eigen_psd(lower)
     assert len(eigen.values) == rank
     assert_close(eigen.values, torch.linalg.eigvalsh(a)[size - rank :], rtol=1e-9, atol=1e-9)
@@ -99,12 +101,13 @@ def test_eigenvalues_of_low_and_full_rank(size: int, rank: int) -> None:
 
 def test_small_eigenvalues_beside_a_huge_one_survive_float32() -> None:
     rows = normal(300, 1200).relu()  # positive features: their mean direction outweighs everything else
-    sums = rows[:100].sum(0)
-    eigen = eigen_psd((rows.mT @ rows).float())
+    gram, sums = rows.mT @ rows, rows[:100].sum(0)
+    eigen = eigen_psd(gram.float())
     assert len(eigen.values) == 300
+    factor, coordinates = low_rank_factor(gram.float(), sums[None].float())
     for ridge in (1e1, 1e3, 1e5):
+        expected = torch.linalg.solve(gram + ridge * torch.eye(1200), sums)
         shrunk = eigen.coordinates(sums[None].float()).mT / (eigen.values + ridge)[:, None]
-        expected = torch.linalg.solve(rows.mT @ rows + ridge * torch.eye(1200), sums)
-        assert_close(
-            eigen.combination(shrunk)[:, 0].double(), expected, rtol=1e-3, atol=1e-3 * float(expected.abs().max())
-        )
+        factored = factor @ solve_psd(factor.mT @ factor, coordinates.mT.contiguous(), shift=ridge)
+        for weights in (eigen.combination(shrunk), factored):
+            assert_close(weights[:, 0].double(), expected, rtol=1e-3, atol=1e-3 * float(expected.abs().max()))

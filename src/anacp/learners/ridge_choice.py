@@ -9,7 +9,15 @@ import torch
 from torch import Tensor
 
 from anacp.errors import RidgeEdgeWarning
-from anacp.linalg import Eigen, eigen_psd, largest_eigenvalue, symmetric_product
+from anacp.linalg import (
+    Eigen,
+    add_gram_,
+    eigen_psd,
+    largest_eigenvalue,
+    low_rank_factor,
+    solve_psd,
+    symmetric_product,
+)
 from anacp.statistics import ClassGram, ClassRows, Features, Statistic
 from anacp.statistics.base import row_blocks
 
@@ -24,7 +32,7 @@ RIDGES = tuple(10.0**exponent for exponent in range(-8, 9))
 ROUNDING = 100
 # Generalised cross-validation has a false minimum where the effective degrees of freedom approach the number of rows.
 LARGEST_SHARE_OF_FREEDOM = 0.9
-# Up to this many rows a feature, factoring the low rank and one small eigendecomposition cost least.
+# Up to this many rows a feature, factoring the low rank first costs least.
 SHARE_OF_LOW_RANK = 0.5
 
 
@@ -68,7 +76,7 @@ def solve_ridge(statistics: Mapping[str, Statistic], name: str, ridge: Ridge) ->
     if not gram.n or gram.n == whole.n:  # too few rows to hold any out
         ridge = _choose_by_cross_validation(whole)
     else:
-        fits = _Spectrum.of(gram) if gram.n <= SHARE_OF_LOW_RANK * len(gram.gram) else _Factored(gram)
+        fits = _LowRank.of(gram) if gram.n <= SHARE_OF_LOW_RANK * len(gram.gram) else _Dense(gram)
         judge = _squared_error(held) if isinstance(held, ClassGram) else _mistakes(cast(ClassRows, held), gram)
         ridge = _best(fits.ridges, lambda ridge: judge(fits.weights(ridge)))
     return whole.solve(ridge=ridge), ridge
@@ -81,10 +89,10 @@ def _above_rounding(largest: float, dtype: torch.dtype) -> list[float]:
 
 
 @dataclass(frozen=True)
-class _Factored:
+class _Dense:
     """W(λ) = (G + λI)⁻¹ MN by a Cholesky factor for each λ.
 
-    For a Gram matrix of many rows an eigendecomposition, whose work is bound by memory, costs more than all of these.
+    An eigendecomposition, whose work is bound by memory, costs more than all of these.
     """
 
     gram: ClassGram
@@ -97,6 +105,31 @@ class _Factored:
     def weights(self, ridge: float) -> Tensor:
         """Return W(λ) (m, c)."""
         return self.gram.solve(ridge=ridge)
+
+
+@dataclass(frozen=True)
+class _LowRank:
+    """The same where rows are few: with G = F Fᵀ and MN = F Tᵀ, W(λ) = F (FᵀF + λI)⁻¹ Tᵀ."""
+
+    factor: Tensor  # F (m, r)
+    inner: Tensor  # FᵀF (r, r), its lower triangle
+    sums: Tensor  # Tᵀ (r, c)
+
+    @classmethod
+    def of(cls, gram: ClassGram) -> "_LowRank":
+        factor, sums = low_rank_factor(gram.gram, gram.sums)
+        inner = factor.new_zeros(factor.shape[1], factor.shape[1])
+        add_gram_(inner, factor)
+        return cls(factor, inner, sums.mT.contiguous())
+
+    @property
+    def ridges(self) -> list[float]:
+        """The grid above rounding error."""
+        return _above_rounding(largest_eigenvalue(self.inner), self.inner.dtype)
+
+    def weights(self, ridge: float) -> Tensor:
+        """Return W(λ) (m, c)."""
+        return self.factor @ solve_psd(self.inner, self.sums, shift=ridge)
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,15 @@ POWER_STEPS = 20
 BLOCK = 512
 
 
-def low_rank_factor(a: Tensor) -> Tensor:
-    """Return F (m, r) with F Fᵀ = a for a positive semi-definite `a` given by its lower triangle.
+def low_rank_factor(a: Tensor, beside: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """Return F (m, r) with F Fᵀ = a for a positive semi-definite `a` given by its lower triangle, and T (k, r).
+
+    T Fᵀ = `beside` for rows (k, m) in the span of `a`, by default none.
 
     A Cholesky factorisation pivoted block by block: the columns with the most left on the diagonal are eliminated
     together. It stops when nothing but rounding error is left, so that r is the numerical rank.
     """
+    beside = a.new_zeros(0, len(a)) if beside is None else beside
     left = a.diagonal().clone()
     tolerance = _negligible(a)
     blocks: list[Tensor] = []
@@ -33,7 +36,7 @@ def low_rank_factor(a: Tensor) -> Tensor:
         pivots = pivots[most > tolerance]
         if not len(pivots):
             break
-        columns = _columns(a, pivots)
+        columns = torch.cat([_columns(a, pivots), beside[:, pivots]])
         for block in blocks:
             columns.addmm_(block, block[pivots].mT, alpha=-1)
         values, vectors = torch.linalg.eigh(columns[pivots])
@@ -42,9 +45,10 @@ def low_rank_factor(a: Tensor) -> Tensor:
             break
         blocks.append(columns @ (vectors[:, kept] / values[kept].sqrt()))
         rank += blocks[-1].shape[1]
-        left -= blocks[-1].square().sum(1)
+        left -= blocks[-1][: len(a)].square().sum(1)
         left[pivots] = 0  # eliminated; what rounding leaves there must not be eliminated again
-    return torch.cat(blocks, dim=1) if blocks else a.new_zeros(len(a), 0)
+    rows = torch.cat(blocks, dim=1) if blocks else a.new_zeros(len(a) + len(beside), 0)
+    return rows[: len(a)], rows[len(a) :]
 
 
 def largest_eigenvalue(a: Tensor) -> float:
@@ -60,7 +64,7 @@ def eigen_psd(a: Tensor) -> "Eigen":
 
     A matrix of low rank r is factored first: the work is then m·r² instead of m³.
     """
-    factor = low_rank_factor(a)
+    factor, _ = low_rank_factor(a)
     low = 2 * factor.shape[1] <= len(a)
     if low:
         inner = a.new_zeros(factor.shape[1], factor.shape[1])

@@ -16,7 +16,7 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
         "DualPrompt": {"rate": 0.03, "epochs": 2, "batch_size": 32},
         "CODAPrompt": {"rate": 5e-3, "epochs": 2, "batch_size": 32},
         "SLCA": {"rate": 1e-3, "head_rate": 0.05, "epochs": 2, "batch_size": 32},
-        "SequentialFineTuning": {"epochs": 2, "batch_size": 32},
+        "SequentialFineTuning": {"rate": 1e-3, "epochs": 2, "batch_size": 32},
         "JointLinearProbe": {"rate": 0.1},
         "JointFineTuning": {"rate": 1e-3, "head_rate": 5e-3, "epochs": 3, "batch_size": 64, "schedule": "one-cycle"},
     },
