@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from anacp.linalg import cholesky_factor
+from anacp.linalg import cholesky_factor, low_rank_factor, symmetric_roots
 from anacp.randomness import standard_normal
 from anacp.statistics import ClassMoments
 
@@ -15,6 +15,8 @@ __all__ = ["ReplayGroup", "draw", "replay_groups"]
 # The remembered covariance may be singular (few examples, or more features than examples). Relative to E‖x‖², this
 # much on the diagonal outweighs the rounding of a scatter kept in that precision, and nothing else.
 JITTER = {torch.float64: 1e-10, torch.float32: 1e-6}
+# Up to this many examples a feature, the rank of a class's covariance makes its root cheap.
+SHARE_OF_LOW_RANK = 0.5
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,22 @@ class ReplayGroup:
     """Some classes, and the noise that is added to the mean of each."""
 
     classes: Tensor  # (k,)
-    noise: Tensor  # (n_replay, d)
+    coordinates: Tensor  # (n_replay, r)
+    basis: Tensor | None  # (r, d); None stands for the identity
+
+    @property
+    def noise(self) -> Tensor:
+        """The noise itself (n_replay, d)."""
+        return self.coordinates if self.basis is None else self.coordinates @ self.basis
+
+    def basis_times(self, matrix: Tensor) -> Tensor:
+        """Return basis · matrix (r, m)."""
+        return matrix if self.basis is None else self.basis @ matrix
+
+    def to(self, dtype: torch.dtype) -> "ReplayGroup":
+        """Return this group in another precision."""
+        basis = None if self.basis is None else self.basis.to(dtype)
+        return ReplayGroup(self.classes, self.coordinates.to(dtype), basis)
 
 
 def replay_groups(
@@ -35,15 +52,17 @@ def replay_groups(
     """
     n_classes, by_class = moments.n_classes, moments.spread == "class"
     n_groups = n_classes if by_class else min(n_groups, n_classes)
-    n_features = moments.means.shape[1]
     jitter = JITTER[moments.scatter.dtype] * (moments.mean_square() or 1.0)
     factor = torch.empty(0)
     for group in range(n_groups):
-        normal = standard_normal(seed, f"{role}/{group}", n_replay, n_features).to(moments.means)
+        classes = torch.arange(group, n_classes, n_groups, device=moments.means.device)
+        normal = standard_normal(seed, f"{role}/{group}", n_replay, moments.means.shape[1]).to(moments.means)
+        if by_class and moments.counts[group] <= SHARE_OF_LOW_RANK * normal.shape[1]:
+            yield ReplayGroup(classes, *_of_low_rank(normal, moments, group))
+            continue
         if by_class or group == 0:
             factor = _factor(moments.covariance_of(group) if by_class else moments.covariance(), jitter)
-        noise = normal * factor if factor.ndim == 1 else normal @ factor.mT
-        yield ReplayGroup(torch.arange(group, n_classes, n_groups, device=noise.device), noise)
+        yield ReplayGroup(classes, normal * factor if factor.ndim == 1 else normal @ factor.mT, None)
 
 
 def draw(moments: ClassMoments, n_replay: int, *, seed: int, role: str) -> tuple[Tensor, Tensor]:
@@ -60,3 +79,14 @@ def _factor(covariance: Tensor, jitter: float) -> Tensor:
     if covariance.ndim == 1:
         return covariance.clamp_min(0).sqrt()
     return cholesky_factor(covariance + jitter * torch.eye(len(covariance)).to(covariance))
+
+
+def _of_low_rank(normal: Tensor, moments: ClassMoments, c: int) -> tuple[Tensor, Tensor]:
+    """Return normal · Σ_c^{1/2} as coordinates and basis: with Σ_c = F Fᵀ, Σ_c^{1/2} = F (FᵀF)^{-1/2} Fᵀ.
+
+    F depends on the order of its pivots, which rounding may decide; the symmetric root does not.
+    """
+    factor, _ = low_rank_factor(moments.scatter[c] / moments.counts[c].clamp_min(1))  # (d, r)
+    factor = factor.to(normal.dtype)
+    _, inverse = symmetric_roots(factor.mT @ factor)
+    return normal @ factor @ inverse, factor.mT

@@ -80,6 +80,22 @@ def test_replay_follows_the_remembered_gaussians() -> None:
         assert not torch.equal(rows[drawn == 0] - moments.means[0], rows[drawn == 1] - moments.means[1])
 
 
+@pytest.mark.parametrize("n_rows", [1, 2, 9, 40])
+def test_replay_of_a_class_with_few_examples_stays_in_their_span(n_rows: int) -> None:
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(n_rows, 90, generator=generator, dtype=torch.float64) + 3
+    nothing = torch.zeros(0, dtype=torch.int64)
+    moments, again = (ClassMoments(90, spread="class").at(nothing, nothing, 1) for _ in range(2))
+    moments.add_(x, torch.zeros(n_rows, dtype=torch.int64))
+    again.add_(x.flip(0), torch.zeros(n_rows, dtype=torch.int64))
+    rows, _ = draw(moments, 20_000, seed=0, role="test")
+    torch.testing.assert_close(rows.mT.cov(), x.mT.cov(correction=0), atol=0.1, rtol=0.1)
+    span = torch.linalg.svd(x - x.mean(0), full_matrices=False)[2][: n_rows - 1]
+    noise = rows - moments.means[0]
+    torch.testing.assert_close(noise @ span.mT @ span, noise, atol=1e-6, rtol=0)
+    torch.testing.assert_close(draw(again, 20_000, seed=0, role="test")[0], rows, atol=1e-6, rtol=0)
+
+
 ABLATION = {
     1: {"n_heads": 0, "classifier": "ncm"},
     2: {"classifier": "ncm", "targets": "means"},

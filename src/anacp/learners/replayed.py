@@ -55,9 +55,11 @@ def _replayed(
     dtype = projection.prototypes.dtype
     means = moments.means.to(dtype)
     projected_means = [means @ head.matrix for head in projection.heads]
-    for group in replay_groups(moments, n_replay, n_groups=REPLAY_GROUPS, seed=seed, role="replay"):
-        for noise in torch.split(group.noise.to(dtype), BLOCK_ROWS):
-            projected_noise = [noise @ head.matrix for head in projection.heads]
+    for drawn in replay_groups(moments, n_replay, n_groups=REPLAY_GROUPS, seed=seed, role="replay"):
+        group = drawn.to(dtype)
+        projected_basis = [group.basis_times(head.matrix) for head in projection.heads]
+        for noise in torch.split(group.coordinates, BLOCK_ROWS):
+            projected_noise = [noise @ projected for projected in projected_basis]
             for classes in torch.split(group.classes, max(1, BLOCK_ROWS // len(noise))):
                 of_classes = [projected[classes] for projected in projected_means]
                 coefficients = projection.coefficients_of_sums(of_classes, projected_noise)

@@ -14,8 +14,8 @@ __all__ = ["Eigen", "eigen_psd", "largest_eigenvalue", "low_rank_factor"]
 NEGLIGIBLE = {torch.float32: 1e-5, torch.float64: 1e-13}
 # Enough for two digits of the largest eigenvalue, unless the second is nearly as large: then it is as good.
 POWER_STEPS = 20
-# Columns eliminated at a time: wide enough for full GEMM speed.
-BLOCK = 512
+# Columns eliminated at a time: enough for full GEMM speed, but only a part of a small matrix, whose rank may be lower.
+N_BLOCKS, NARROWEST, WIDEST = 16, 64, 512
 
 
 def low_rank_factor(a: Tensor, beside: Tensor | None = None) -> tuple[Tensor, Tensor]:
@@ -29,10 +29,11 @@ def low_rank_factor(a: Tensor, beside: Tensor | None = None) -> tuple[Tensor, Te
     beside = a.new_zeros(0, len(a)) if beside is None else beside
     left = a.diagonal().clone()
     tolerance = _negligible(a)
+    width = min(max(len(a) // N_BLOCKS, NARROWEST), WIDEST)
     blocks: list[Tensor] = []
     rank = 0
     while rank < len(a):
-        most, pivots = torch.topk(left, min(BLOCK, len(a) - rank))
+        most, pivots = torch.topk(left, min(width, len(a) - rank))
         pivots = pivots[most > tolerance]
         if not len(pivots):
             break

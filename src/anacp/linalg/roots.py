@@ -27,7 +27,7 @@ def cholesky_factor(a: Tensor) -> Tensor:
 def symmetric_roots(a: Tensor) -> tuple[Tensor, Tensor]:
     """Return a^{1/2} and the pseudo-inverse a^{-1/2}, both symmetric."""
     values, vectors = torch.linalg.eigh(a)
-    kept = values > NEGLIGIBLE * values[-1].clamp_min(0)
+    kept = values > NEGLIGIBLE * values[-1:].clamp_min(0)
     root = torch.where(kept, values, 0).sqrt()
     inverse = torch.where(kept, root.reciprocal(), 0)
     return (vectors * root) @ vectors.mT, (vectors * inverse) @ vectors.mT
