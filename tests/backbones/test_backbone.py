@@ -240,6 +240,8 @@ def test_minilm() -> None:
     assert min(cosines[0, 1], cosines[2, 3]) > cosines[:2, 2:].max() + 0.3
     long = "word " * 100
     np.testing.assert_allclose(exported.encode([long]), exported.encode(["word " * 62]), atol=1e-5)  # 64 with the ends
+    assert exported.reader.order(["a b c d", "information", "a"]) == [1, 2, 0]  # by tokens: padding is made of these
+    assert exported.encode([]).shape == (0, 384)
     with pytest.raises(InputError, match="got Image at position 1"):
         exported.encode(["text", Image.new("RGB", (2, 2))])
 
