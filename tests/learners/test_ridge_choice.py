@@ -6,7 +6,7 @@ import torch
 
 from anacp import GACL, AnaCP, RanPAC
 from anacp.errors import ParameterError, RidgeEdgeWarning
-from anacp.learners.ridge_choice import LARGEST_SHARE_OF_FREEDOM, RIDGES
+from anacp.learners.ridge_choice import LARGEST_SHARE_OF_FREEDOM, RIDGES, _best
 from anacp.projections import RandomProjection
 from anacp.statistics.folds import rows_in
 from tests.conftest import blobs
@@ -42,6 +42,19 @@ def test_squared_error_is_measured_on_held_out_rows(n_projected: int) -> None:
     model = RanPAC(n_projected=n_projected, dtype="float64").fit(x, y)
     assert model.ridge_ == RIDGES[int(np.argmin(errors))]
     np.testing.assert_allclose(model.decision_function(x), z @ weights(z, y, model.ridge_), rtol=1e-6, atol=1e-7)
+
+
+def test_a_smooth_error_is_followed_until_it_has_risen_twice() -> None:
+    errors = {1e0: 5.0, 1e1: 4.0, 1e2: 4.02, 1e3: 4.5, 1e4: 5.0, 1e5: 1.0}  # 4.02 might be rounding
+    tried: list[float] = []
+
+    def error(ridge: float) -> float:
+        tried.append(ridge)
+        return errors[ridge]
+
+    assert _best(list(errors), error, until_it_rises=True) == 1e1
+    assert tried == [1e0, 1e1, 1e2, 1e3, 1e4]
+    assert _best(list(errors), error) == 1e5
 
 
 def test_accuracy_is_measured_on_held_out_rows() -> None:

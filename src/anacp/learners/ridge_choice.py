@@ -32,6 +32,9 @@ RIDGES = tuple(10.0**exponent for exponent in range(-8, 9))
 ROUNDING = 100
 # Generalised cross-validation has a false minimum where the effective degrees of freedom approach the number of rows.
 LARGEST_SHARE_OF_FREEDOM = 0.9
+# A larger λ trades variance for bias: what its error gains over two decades in a row, by more than rounding each time, a
+# still larger one does not win back.
+RISE = 1.01
 # Up to this many rows a feature, factoring the low rank first costs least.
 SHARE_OF_LOW_RANK = 0.5
 
@@ -78,7 +81,8 @@ def solve_ridge(statistics: Mapping[str, Statistic], name: str, ridge: Ridge) ->
     else:
         fits = _LowRank.of(gram) if gram.n <= SHARE_OF_LOW_RANK * len(gram.gram) else _Dense(gram)
         judge = _squared_error(held) if isinstance(held, ClassGram) else _mistakes(cast(ClassRows, held), gram)
-        ridge = _best(fits.ridges, lambda ridge: judge(fits.weights(ridge)))
+        smooth = ridge == "squared error"
+        ridge = _best(fits.ridges, lambda ridge: judge(fits.weights(ridge)), until_it_rises=smooth)
     return whole.solve(ridge=ridge), ridge
 
 
@@ -208,10 +212,17 @@ def _gram_of(held: ClassRows, like: ClassGram) -> ClassGram:
     return gram
 
 
-def _best(ridges: Sequence[float], error: Callable[[float], float]) -> float:
-    """Return the λ of the least error, the largest of equals; warn when it is at an end of the whole grid."""
-    errors = [error(ridge) for ridge in ridges]
-    best = max(ridge for ridge, value in zip(ridges, errors, strict=True) if value <= min(errors))
+def _best(ridges: Sequence[float], error: Callable[[float], float], *, until_it_rises: bool = False) -> float:
+    """Return the λ of the least error, the largest of equals; warn when it is at an end of the whole grid.
+
+    The error of a smooth criterion may be followed upwards `until_it_rises` twice in a row.
+    """
+    errors: list[float] = []
+    for ridge in ridges:
+        errors.append(error(ridge))
+        if until_it_rises and len(errors) > 2 and errors[-1] > RISE * errors[-2] > RISE**2 * errors[-3]:
+            break
+    best = max(ridge for ridge, value in zip(ridges, errors, strict=False) if value <= min(errors))
     if best in (RIDGES[0], RIDGES[-1]):
         warnings.warn(
             f"The chosen ridge {best:g} is at the edge of its grid, {RIDGES[0]:g} to {RIDGES[-1]:g}: a better one may "
