@@ -203,3 +203,10 @@ def test_results_hold_no_nan(features: str, tmp_path: Path) -> None:
     text = (tmp_path / "run" / "results.json").read_text()
     assert "NaN" not in text
     assert json.loads(text)["metrics"]["A_avg"] is None
+
+
+def test_a_sample_says_what_made_its_features(tmp_path: Path) -> None:
+    *_, finished = run(Specification("sample:cifar100", "NCM"), tmp_path / "run")
+    assert finished.result.backbone is None
+    assert finished.result.made_by["name"] == "efficientnet-lite0"
+    assert finished.result.made_by["pretrained_on"] == "ImageNet-1k with labels"

@@ -4,8 +4,8 @@ import pytest
 
 from anacp.errors import MissingDataError
 from anacp.reports.collect import collect
-from anacp.reports.provenance import leakage
-from tests.reports.folders import write_collection, write_json, write_run
+from anacp.reports.provenance import backbones, leakage
+from tests.reports.folders import BACKBONE, write_collection, write_json, write_run
 
 
 def test_seeds_become_series(tmp_path) -> None:
@@ -101,6 +101,13 @@ def test_the_row_key_names_the_papers_row(tmp_path) -> None:
     (comparison,) = collect([tmp_path]).comparisons
     (series,) = comparison.series.values()
     assert series.paper_row == "AnaCP"
+
+
+def test_the_backbone_of_a_sample_is_listed(tmp_path) -> None:
+    write_run(tmp_path, backbone=None, dataset={"name": "sample:clinc150", "backbone": BACKBONE})
+    (row,) = backbones(collect([tmp_path])).rows
+    assert [cell.text for cell in row.cells][:2] == ["minilm-l6", "sample:clinc150"]
+    assert "may be in the pretraining data" in row.cells[-1].text
 
 
 @pytest.mark.parametrize(

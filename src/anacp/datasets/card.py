@@ -20,6 +20,7 @@ class Card:
     citation: str = "not stated"
     home: str = "not stated"
     checksums: Mapping[str, str] = field(default_factory=dict)  # file: MD5, where one is known for certain
+    backbone: str | None = None  # what made the features, where that is known
 
     def as_dict(self) -> dict[str, object]:
         """Return the card ready for JSON."""

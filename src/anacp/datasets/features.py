@@ -75,6 +75,7 @@ def read_sample(name: str) -> Dataset:
         licence=f"data: {sample.card['data_licence']}; backbone: {sample.card['backbone_licence']}",
         citation=sample.card["data"],
         home="embedded in the package",
+        backbone={"cifar100": "efficientnet-lite0", "clinc150": "minilm-l6"}[name],
     )
     return Dataset(full_name, "features", train, test, card, unknown=unknown)
 

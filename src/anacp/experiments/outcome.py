@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from anacp.backbones.presets import PRESETS, Preset
 from anacp.evaluation import (
     average_incremental_accuracy,
     backward_transfer,
@@ -49,15 +50,11 @@ def outcome(
             "n_classes": len(dataset.classes),
             "licence": dataset.card.licence,
             "fingerprint": material.fingerprint,
+            "backbone": None if dataset.card.backbone is None else _origin(PRESETS[dataset.card.backbone]),
         },
         "backbone": None
         if backbone is None
-        else {
-            "name": backbone.preset.name,
-            "fingerprint": backbone.fingerprint,
-            "pretrained_on": backbone.preset.pretrained_on,
-            "licence": backbone.preset.licence,
-        },
+        else {**_origin(backbone.preset), "fingerprint": backbone.fingerprint},
         "adaptation": specification.adaptation,
         "substitute": None if specification.substitute is None else dict(specification.substitute),
         "protocol": _protocol(specification, material),
@@ -100,6 +97,10 @@ def confused(judged: Judged, classes: NDArray[Any]) -> list[list[Any]]:
     return [
         [names[true[pair]], names[taken[pair]], int(counts[pair]), int(totals[true[pair]])] for pair in order.tolist()
     ]
+
+
+def _origin(preset: Preset) -> dict[str, str]:
+    return {"name": preset.name, "pretrained_on": preset.pretrained_on, "licence": preset.licence}
 
 
 def _protocol(specification: Specification, material: Material) -> dict[str, Any]:

@@ -63,7 +63,7 @@ class RunResult:
     title: str  # row name in tables
     method: str
     seed: int
-    dataset: Mapping[str, Any]  # name, title, n_train, n_test, n_classes, licence
+    dataset: Mapping[str, Any]  # name, title, n_train, n_test, n_classes, licence, backbone
     backbone: Mapping[str, Any] | None  # name, fingerprint, pretrained_on, licence
     adaptation: str | None  # name of the recipe
     substitute: Mapping[str, str] | None  # "for" which published result it stands, and a "note"
@@ -91,6 +91,11 @@ class RunResult:
         """The two-dimensional pictures of its features, if the run was asked for them."""
         path = self.folder / EMBEDDING
         return _json(path) if path.is_file() else None
+
+    @property
+    def made_by(self) -> Mapping[str, Any]:
+        """The backbone of the features: the run's own, or else what the data set came with; empty if unknown."""
+        return self.backbone or self.dataset.get("backbone") or {}
 
     @property
     def model(self) -> Path | None:

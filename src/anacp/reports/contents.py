@@ -67,7 +67,7 @@ def _facts(collection: Collection) -> tuple[tuple[str, str], ...]:
     variants = [f"{n_variants} variants of an ablation"] if n_variants else []
     return (
         ("Data sets", listed([f"{run.dataset.get('title') or run.dataset['name']}" for run in runs])),
-        ("Backbones", listed([run.backbone["name"] if run.backbone else "features as given" for run in runs])),
+        ("Backbones", listed([run.made_by.get("name", "features as given") for run in runs])),
         ("Methods", listed([*collection.titles, *variants])),
         ("Seeds", listed(sorted({run.seed for run in runs}))),
         ("Runs", f"{len(runs)} finished" + (f", {len(collection.left_out)} left out" if collection.left_out else "")),

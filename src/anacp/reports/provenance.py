@@ -64,8 +64,8 @@ def backbones(collection: Collection) -> Table:
     heads = ("backbone", "data set", "weights", "pretrained on", "licence", "leakage")
     entries: dict[tuple[str, str], Mapping[str, Any]] = {}
     for run in collection.runs:
-        found = run.backbone or {}
-        entries.setdefault((str(found.get("name", "features as given")), str(run.dataset["name"])), found)
+        name = str(run.made_by.get("name", "features as given"))
+        entries.setdefault((name, str(run.dataset["name"])), run.made_by)
     rows = [
         Row(
             (
