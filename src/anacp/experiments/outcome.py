@@ -52,9 +52,7 @@ def outcome(
             "fingerprint": material.fingerprint,
             "backbone": None if dataset.card.backbone is None else _origin(PRESETS[dataset.card.backbone]),
         },
-        "backbone": None
-        if backbone is None
-        else {**_origin(backbone.preset), "fingerprint": backbone.fingerprint},
+        "backbone": None if backbone is None else {**_origin(backbone.preset), "fingerprint": backbone.fingerprint},
         "adaptation": specification.adaptation,
         "substitute": None if specification.substitute is None else dict(specification.substitute),
         "protocol": _protocol(specification, material),

@@ -32,8 +32,8 @@ RIDGES = tuple(10.0**exponent for exponent in range(-8, 9))
 ROUNDING = 100
 # Generalised cross-validation has a false minimum where the effective degrees of freedom approach the number of rows.
 LARGEST_SHARE_OF_FREEDOM = 0.9
-# A larger λ trades variance for bias: what its error gains over two decades in a row, by more than rounding each time, a
-# still larger one does not win back.
+# A larger λ trades variance for bias: once the error has grown over two decades in a row, each time by more than
+# rounding, a still larger one does not win it back.
 RISE = 1.01
 # Up to this many rows a feature, factoring the low rank first costs least.
 SHARE_OF_LOW_RANK = 0.5
