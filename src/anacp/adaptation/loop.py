@@ -33,7 +33,7 @@ class Progress:
     n_steps: int
     loss: float
     accuracy: float  # percent
-    seconds: float  # since training began or was resumed
+    seconds: float  # since training began, without the time between a kill and going on
 
 
 def optimise(
@@ -53,11 +53,11 @@ def optimise(
     (seed, role, epoch), so that resuming needs no random state. Networks belong in eval mode: dropout would draw from
     the global random state, and batch statistics would depend on the pieces.
     """
-    started = perf_counter()
     trained = {name: parameter for group in groups for name, parameter in group.parameters.items()}
     device = next(iter(trained.values())).device
     optimizer = plan.optimizer_for(groups)
     done = checkpoint.load_(trained, optimizer) if checkpoint else 0
+    started = perf_counter() - (checkpoint.seconds if checkpoint else 0.0)
     for epoch in range(done, plan.epochs):
         order = torch.randperm(n_rows, generator=generator(seed, f"{role} epoch {epoch}")).tolist()
         rows_of = [order[start : start + plan.batch_size] for start in range(0, n_rows, plan.batch_size)]
@@ -74,7 +74,7 @@ def optimise(
                     f"Expected a finite loss, got {loss_sum} in epoch {epoch + 1}. Lower its learning rates."
                 )
             if step + 1 == len(rows_of) and checkpoint:
-                checkpoint.save(trained, optimizer, epoch + 1)
+                checkpoint.save(trained, optimizer, epoch + 1, perf_counter() - started)
             yield Progress(
                 epoch + 1,
                 plan.epochs,

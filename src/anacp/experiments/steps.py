@@ -108,7 +108,7 @@ def _step(
         examples = train.take(task.rows)
         start = perf_counter()
         method.learn(cast(Sequence[Any], examples.items), examples.labels, progress=progress)
-        learn += perf_counter() - start
+        learn += perf_counter() - start + method.seconds_before
     start = perf_counter()
     if isinstance(method, OnFeatures):
         method.solve()

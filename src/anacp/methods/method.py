@@ -24,6 +24,10 @@ class Method(Protocol):
     def classes_(self) -> Labels:
         """The classes learned so far, sorted."""  # (c,)
 
+    @property
+    def seconds_before(self) -> float:
+        """What the last `learn` had spent already before it was killed and went on."""
+
     def learn(self, examples: Sequence[Any], labels: ArrayLike, *, progress: Progress | None = None) -> None:
         """Learn one task."""
 

@@ -33,6 +33,11 @@ class OnFeatures:
         """The classes learned so far, sorted."""
         return self.learner.classes_
 
+    @property
+    def seconds_before(self) -> float:
+        """Nothing: a killed `learn` starts over."""
+        return 0.0
+
     def learn(self, examples: Sequence[Any], labels: ArrayLike, *, progress: Progress | None = None) -> None:
         """Add one task to the statistics; `solve`, or the first prediction, computes from them."""
         self.learner.partial_fit(np.asarray(examples), labels)

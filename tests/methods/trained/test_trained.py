@@ -109,6 +109,7 @@ def test_a_killed_task_goes_on_to_the_same_weights(encoder, tmp_path, name: str)
     again.learn(*last, progress=lambda share, words: shares.append(share))
     assert shares[0] > 0.4
     assert same(again, whole)
+    assert again.seconds_before > 0 == whole.seconds_before  # what the kill did not undo counts
     assert len(list(folder.iterdir())) <= 3  # what the first task left is gone, except for a model that never knew it
 
 

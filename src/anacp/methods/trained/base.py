@@ -57,6 +57,7 @@ class TrainedMethod(ABC):
         self._n_tasks = 0
         self._state: State = {}
         self._spent: list[Path] = []
+        self.seconds_before = 0.0
 
     @abstractmethod
     def _stages(self, task: TaskExamples, state: State) -> Generator[Stage, None, None]:
@@ -91,7 +92,7 @@ class TrainedMethod(ABC):
         state = {name: tensor.clone() for name, tensor in self._state.items()}
         grow_head(state, len(arrived), self.backbone.n_features, self.seed)
         run = self._identity(task, arrived) if self.checkpoints else ""
-        written, done = [], 0.0
+        written, done, seconds_before = [], 0.0, 0.0
         for number, stage in enumerate(self._stages(task, state)):
             checkpoint = Checkpoint(self.checkpoints, f"{run}-{number}") if self.checkpoints else None
             for step in optimise(
@@ -109,8 +110,11 @@ class TrainedMethod(ABC):
                     told = f"epoch {step.epoch} of {step.n_epochs}, loss {step.loss:.3f}, {step.accuracy:.1f} % right"
                     progress(done + stage.portion * share, f"{stage.words}: {told}")
             done += stage.portion
-            written += [checkpoint.path] if checkpoint else []
+            if checkpoint:
+                written.append(checkpoint.path)
+                seconds_before += checkpoint.seconds
         self._arrived, self._task_of, self._n_tasks, self._state = arrived, task.task_of, task.index + 1, state
+        self.seconds_before = seconds_before
         for path in self._spent:  # whoever went on to this task has saved the one before
             path.unlink(missing_ok=True)
         self._spent = written
