@@ -119,3 +119,34 @@ def test_data_and_backbone_must_fit(texts: str, network: str, tmp_path: Path) ->
     np.savez(tmp_path / "blobs.npz", xtr=x, ytr=y, xte=x, yte=y)
     with pytest.raises(InputError, match="Leave `backbone` out"):
         finish(Specification(str(tmp_path / "blobs.npz"), "NCM", backbone=network), tmp_path / "run")
+
+
+class Killed(BaseException):
+    pass
+
+
+def test_a_trained_method_goes_on_inside_a_task(texts: str, network: str, tmp_path: Path, monkeypatch) -> None:
+    specification = Specification(
+        texts,
+        "SequentialFineTuning",
+        backbone=network,
+        parameters={"epochs": 3, "batch_size": 16},
+        scenario=ScenarioSettings(tasks=2),
+    )
+    monkeypatch.setenv("ANACP_HOME", str(tmp_path / "a"))
+    whole = finish(specification, tmp_path / "whole")
+    monkeypatch.setenv("ANACP_HOME", str(tmp_path / "b"))
+    told: list[str] = []
+
+    def kill(share: float, words: str) -> None:
+        told.append(words)
+        if len([known for known in told if "epoch 3" in known]) > 4:  # in the second task
+            raise Killed
+
+    with pytest.raises(Killed):
+        list(run(specification, tmp_path / "killed", report=kill))
+    again: list[str] = []
+    result = finish(specification, tmp_path / "killed", report=lambda share, words: again.append(words))
+    assert {words[: len("fine-tuning: epoch 3")] for words in again} == {"fine-tuning: epoch 3"}
+    np.testing.assert_array_equal(result.class_incremental, whole.class_incremental)
+    assert result.seconds["learn"] > 0 == result.seconds["solve"]

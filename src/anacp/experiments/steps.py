@@ -109,10 +109,10 @@ def _step(
         start = perf_counter()
         method.learn(cast(Sequence[Any], examples.items), examples.labels, progress=progress)
         learn += perf_counter() - start + method.seconds_before
-    start = perf_counter()
+    start = solved = perf_counter()
     if isinstance(method, OnFeatures):
         method.solve()
-    solved = perf_counter()
+        solved = perf_counter()
     judged = test.take(np.concatenate([task.rows for task in seen]))
     scores = method.scores(cast(Sequence[Any], judged.items))  # (n, c)
     predicted = method.classes_[scores.argmax(1)]
