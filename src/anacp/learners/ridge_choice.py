@@ -10,12 +10,11 @@ from torch import Tensor
 
 from anacp.errors import RidgeEdgeWarning
 from anacp.linalg import (
-    Eigen,
-    add_gram_,
-    eigen_psd,
     largest_eigenvalue,
     low_rank_factor,
+    lower_gram,
     solve_psd,
+    spectrum_psd,
     symmetric_product,
 )
 from anacp.statistics import ClassGram, ClassRows, Features, Statistic
@@ -122,9 +121,7 @@ class _LowRank:
     @classmethod
     def of(cls, gram: ClassGram) -> "_LowRank":
         factor, sums = low_rank_factor(gram.gram, gram.sums)
-        inner = factor.new_zeros(factor.shape[1], factor.shape[1])
-        add_gram_(inner, factor)
-        return cls(factor, inner, sums.mT.contiguous())
+        return cls(factor, lower_gram(factor), sums.mT.contiguous())
 
     @property
     def ridges(self) -> list[float]:
@@ -136,37 +133,11 @@ class _LowRank:
         return self.factor @ solve_psd(self.inner, self.sums, shift=ridge)
 
 
-@dataclass(frozen=True)
-class _Spectrum:
-    """G = U Diag(values) Uᵀ and the class sums in that basis: W(λ) = U (values + λ)⁻¹ UᵀMN for every λ at once."""
-
-    eigen: Eigen
-    sums: Tensor  # UᵀMN (r, c)
-
-    @classmethod
-    def of(cls, gram: ClassGram) -> "_Spectrum":
-        eigen = eigen_psd(gram.gram)
-        return cls(eigen, eigen.coordinates(gram.sums).mT)
-
-    @property
-    def values(self) -> Tensor:
-        """The eigenvalues (r,)."""
-        return self.eigen.values
-
-    @property
-    def ridges(self) -> list[float]:
-        """The grid above rounding error."""
-        return _above_rounding(float(self.values[-1]) if len(self.values) else 0.0, self.values.dtype)
-
-    def weights(self, ridge: float) -> Tensor:
-        """Return W(λ) (m, c)."""
-        return self.eigen.combination(self.sums / (self.values + ridge)[:, None])
-
-
 def _choose_by_cross_validation(gram: ClassGram) -> float:
     """Return the λ with the least n·‖Y - ZW‖² / (n - degrees of freedom)²."""
-    spectrum, n = _Spectrum.of(gram), gram.n
-    values, power = spectrum.values.double(), spectrum.sums.double().square().sum(1)
+    n, (values, sums) = gram.n, spectrum_psd(gram.gram, gram.sums)
+    ridges = _above_rounding(float(values[-1]) if len(values) else 0.0, values.dtype)
+    values, power = values.double(), sums.double().square().sum(0)
 
     def freedom(ridge: float) -> float:
         return float((values / (values + ridge)).sum())
@@ -175,8 +146,8 @@ def _choose_by_cross_validation(gram: ClassGram) -> float:
         explained = power * (2 / (values + ridge) - values / (values + ridge).square())
         return n * (n - float(explained.sum())) / (n - freedom(ridge)) ** 2
 
-    guarded = [ridge for ridge in spectrum.ridges if freedom(ridge) <= LARGEST_SHARE_OF_FREEDOM * n]
-    return _best(guarded or spectrum.ridges[-1:], error)
+    guarded = [ridge for ridge in ridges if freedom(ridge) <= LARGEST_SHARE_OF_FREEDOM * n]
+    return _best(guarded or ridges[-1:], error)
 
 
 def _squared_error(held: ClassGram) -> Callable[[Tensor], float]:

@@ -1,13 +1,11 @@
 """Eigendecomposition of positive semi-definite matrices, fast when their rank is low."""
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
-from anacp.linalg.symmetric import add_gram_, symmetric, symmetric_product
+from anacp.linalg.symmetric import lower_gram, symmetric, symmetric_product
 
-__all__ = ["Eigen", "eigen_psd", "largest_eigenvalue", "low_rank_factor"]
+__all__ = ["largest_eigenvalue", "low_rank_factor", "spectrum_psd"]
 
 # What is left of the diagonal, relative to its largest entry, when nothing but rounding error of a sum accumulated in
 # that precision remains.
@@ -60,41 +58,22 @@ def largest_eigenvalue(a: Tensor) -> float:
     return float(vector.norm())
 
 
-def eigen_psd(a: Tensor) -> "Eigen":
-    """Return the positive eigenvalues of `a`, given by its lower triangle, and their vectors.
+def spectrum_psd(a: Tensor, beside: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the positive eigenvalues (r,) of `a`, given by its lower triangle, ascending, and `beside` · U (k, r).
 
-    A matrix of low rank r is factored first: the work is then m·r² instead of m³.
+    U (m, r) has the eigenvectors, and the rows `beside` (k, m) lie in their span. A matrix of low rank r is factored
+    first: the work is then m·r² instead of m³.
     """
-    factor, _ = low_rank_factor(a)
-    low = 2 * factor.shape[1] <= len(a)
-    if low:
-        inner = a.new_zeros(factor.shape[1], factor.shape[1])
-        add_gram_(inner, factor)
-        values, vectors = torch.linalg.eigh(inner)  # reads the lower triangle
-        vectors = vectors / values.clamp_min(torch.finfo(a.dtype).tiny).sqrt()
+    factor, coordinates = low_rank_factor(a, beside)
+    if 2 * factor.shape[1] <= len(a):
+        values, vectors = torch.linalg.eigh(lower_gram(factor))  # reads the lower triangle
+        coordinates = coordinates @ vectors * values.clamp_min(0).sqrt()
     else:
         values, vectors = torch.linalg.eigh(symmetric(a))
+        coordinates = beside @ vectors
     # Not relative to the largest eigenvalue: the mean of positive features makes that one far larger than all others.
     positive = values > _negligible(a)
-    return Eigen(values[positive], factor if low else None, vectors[:, positive])
-
-
-@dataclass(frozen=True)
-class Eigen:
-    """Positive eigenvalues and their orthonormal vectors U (m, r), kept as a product F V where that is cheaper."""
-
-    values: Tensor  # (r,), ascending
-    factor: Tensor | None  # F (m, k); None stands for the identity
-    mixtures: Tensor  # V (k, r)
-
-    def coordinates(self, rows: Tensor) -> Tensor:
-        """Return rows U (n, r) for rows (n, m)."""
-        return (rows if self.factor is None else rows @ self.factor) @ self.mixtures
-
-    def combination(self, coefficients: Tensor) -> Tensor:
-        """Return U coefficients (m, k) for coefficients (r, k)."""
-        inner = self.mixtures @ coefficients
-        return inner if self.factor is None else self.factor @ inner
+    return values[positive], coordinates[:, positive]
 
 
 def _negligible(a: Tensor) -> float:

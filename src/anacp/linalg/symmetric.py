@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-__all__ = ["add_gram_", "pack_triangle", "symmetric", "symmetric_product", "unpack_triangle"]
+__all__ = ["add_gram_", "lower_gram", "pack_triangle", "symmetric", "symmetric_product", "unpack_triangle"]
 
 # Columns per product: narrow enough to waste little above the diagonal, wide enough for full GEMM speed.
 BLOCK = 500
@@ -25,6 +25,13 @@ def add_gram_(gram: Tensor, rows: Tensor, *, sign: int = 1) -> None:
         if done:
             add_gram_(gram[:done, :done], rows[:, :done], sign=-sign)
         raise
+
+
+def lower_gram(rows: Tensor) -> Tensor:
+    """Return rowsᵀ rows (m, m), its lower triangle."""
+    result = rows.new_zeros(rows.shape[1], rows.shape[1])
+    add_gram_(result, rows)
+    return result
 
 
 def symmetric(lower: Tensor) -> Tensor:
