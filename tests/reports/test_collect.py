@@ -103,6 +103,15 @@ def test_the_row_key_names_the_papers_row(tmp_path) -> None:
     assert series.paper_row == "AnaCP"
 
 
+def test_times_are_those_of_the_quickest_run(tmp_path) -> None:
+    for seed, learn in enumerate([30.0, 10.0, 20.0]):
+        stages = {"adapt": 1.0, "features": 5.0 - seed, "learn": learn, "solve": 0.5, "predict": 0.2}
+        write_run(tmp_path / str(seed), seed=seed, seconds=stages)
+    (comparison,) = collect([tmp_path]).comparisons
+    (series,) = comparison.series.values()
+    assert series.seconds("features", "learn") == 14.0
+
+
 def test_the_backbone_of_a_sample_is_listed(tmp_path) -> None:
     write_run(tmp_path, backbone=None, dataset={"name": "sample:clinc150", "backbone": BACKBONE})
     (row,) = backbones(collect([tmp_path])).rows
