@@ -28,6 +28,11 @@ def test_says_what_was_read_left_out_and_written(runs: Path, tmp_path) -> None:
     assert "<h1>T</h1>" in page.read_text()
 
 
+def test_a_folder_takes_the_page(runs: Path, tmp_path) -> None:
+    result = CliRunner().invoke(app, ["report", str(runs), "--output", str(tmp_path), "--formats", "md"])
+    assert result.output.splitlines()[2:] == [str(tmp_path / "report.md")]
+
+
 def test_json(runs: Path, tmp_path) -> None:
     page = tmp_path / "page.html"
     result = CliRunner().invoke(app, ["report", str(runs), "--output", str(page), "--formats", "csv", "--json"])

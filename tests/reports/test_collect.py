@@ -4,7 +4,7 @@ import pytest
 
 from anacp.errors import MissingDataError
 from anacp.reports.collect import collect
-from anacp.reports.provenance import backbones, leakage
+from anacp.reports.provenance import backbones, datasets, environments, leakage
 from tests.reports.folders import BACKBONE, write_collection, write_json, write_run
 
 
@@ -117,6 +117,23 @@ def test_the_backbone_of_a_sample_is_listed(tmp_path) -> None:
     (row,) = backbones(collect([tmp_path])).rows
     assert [cell.text for cell in row.cells][:2] == ["minilm-l6", "sample:clinc150"]
     assert "may be in the pretraining data" in row.cells[-1].text
+
+
+def test_what_adaptation_changed_is_counted_and_data_are_listed_once(tmp_path) -> None:
+    dataset = {"name": "clinc150", "n_classes": 8, "fingerprint": "d"}
+    write_run(tmp_path / "frozen", title="NCM", dataset=dataset)
+    for seed in range(2):
+        adapted = BACKBONE | {"fingerprint": f"adapted {seed}"}
+        changes = {"backbone": adapted, "adaptation": "minilm", "dataset": dataset | {"backbone": None}}
+        folder = write_run(tmp_path / f"adapted{seed}", seed=seed, **changes)
+        write_json(folder / "environment.json", {"python": "3.11.2", "backbone": f"adapted {seed}", "dataset": "d"})
+    collection = collect([tmp_path])
+    (weights,) = [row.cells[2].text for row in backbones(collection).rows]
+    assert weights == f"{BACKBONE['fingerprint']}, 2 adapted"
+    (data,) = datasets(collection).rows
+    assert data.cells[-1].text == "d"
+    assert environments(collection)[0].lines == ("python: 3.11.2",)
+    assert len(environments(collection)) == 2
 
 
 @pytest.mark.parametrize(

@@ -103,6 +103,7 @@ def test_other_formats(written: list[Path]) -> None:
     lines = written[1].read_text().splitlines()
     assert lines[0] == "# A trial"
     assert lines[2].startswith("**Substitute for Table 1")
+    assert "## Features and confusions" not in lines  # figures alone
     assert any(line.startswith("| AnaCP | **92.00** ± 0.08 |") for line in lines)
     latex = written[2].read_text()
     assert latex.count(r"\begin{table}") == latex.count(r"\end{table}") == len(names) - 3

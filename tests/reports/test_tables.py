@@ -9,7 +9,7 @@ from anacp.reports.paper import column_for, row_name
 from anacp.reports.tables import Cell, Column, Row, Table, to_csv, to_html, to_latex, to_markdown
 from anacp.reports.tables.ablation import ablation_table
 from anacp.reports.tables.results import relative_error, results_table
-from anacp.reports.tables.table import number, rank
+from anacp.reports.tables.table import number, rank, seconds
 from tests.reports.folders import SUBSTITUTE, write_collection, write_run
 
 DINO = {"name": "dinov2-base", "fingerprint": "f", "pretrained_on": None, "licence": "Apache-2.0"}
@@ -102,6 +102,17 @@ def test_the_papers_numbers_stand_beside_ours(tmp_path) -> None:
     assert cells_of(table, "NCM")[3].value == 86.2  # the paper calls it SimpleCIL
     assert cells_of(table, "Joint linear probe")[4] == Cell()
     assert cells_of(table, "Rel. error")[3].text == "20.7 % ↓"
+
+
+def test_the_papers_numbers_stand_where_we_have_none(tmp_path) -> None:
+    write_run(tmp_path / "a", n_tasks=10, backbone=DINO, dataset=CIFAR)
+    write_run(tmp_path / "b", title="SLCA", n_tasks=10)
+    cells = cells_of(results_table(only(tmp_path)), "SLCA")
+    assert [cell.text for cell in cells[1:5]] == ["–", "–", "88.80", "93.03"]
+
+
+def test_times_too_short_to_matter_are_not_shown() -> None:
+    assert [seconds(value).text for value in (0.0, 9e-4, 4.4e-3, 1.26, 1234.5)] == ["–", "–", "0.0044", "1.3", "1,234"]
 
 
 def test_other_numbers_of_tasks_are_not_the_papers(tmp_path) -> None:

@@ -18,7 +18,9 @@ def report(
     folders: Annotated[
         list[Path], typer.Argument(help="Run folders, or folders with runs anywhere below them.", show_default=False)
     ],
-    output: Annotated[Path, typer.Option(help="The page; other formats stand beside it.")] = Path("report.html"),
+    output: Annotated[Path, typer.Option(help="The page, or a folder for it; other formats stand beside it.")] = Path(
+        "report.html"
+    ),
     title: Annotated[str | None, typer.Option(help="The heading.", show_default=False)] = None,
     formats: Annotated[str, typer.Option(help="Separated by commas: html, md, tex, csv.")] = "html,md,tex,csv",
     as_json: AsJson = False,

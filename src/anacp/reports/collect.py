@@ -110,6 +110,10 @@ class Comparison:
         """Return the series of a setting, in the order of the rows."""
         return [self.series[title, setting] for title in self.titles if (title, setting) in self.series]
 
+    def any_of(self, title: str) -> Series:
+        """Return one series of a row, whatever the setting."""
+        return next(series for (name, _), series in self.series.items() if name == title)
+
     def featured(self, setting: Setting) -> Series | None:
         """Return the series that is shown where there is room for one: AnaCP, else the most accurate."""
         ranked = [series for series in self.of(setting) if series.ranked] or self.of(setting)

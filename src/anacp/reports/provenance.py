@@ -1,7 +1,7 @@
 """Where the numbers come from: protocols, data, backbones, machines, runs."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ DRAWN_FROM = {
     "stanford-cars-190": "cars",
 }
 
+FINGERPRINTS = ("backbone", "dataset")  # told in tables of their own
 SHOWN = ("anacp", "python", "torch", "cpu")  # of an environment, without unfolding it
 
 
@@ -51,36 +52,36 @@ def protocols(collection: Collection) -> list[Listing]:
 
 def datasets(collection: Collection) -> Table:
     """Return name, sizes and terms of every data set."""
-    names = ("name", "title", "n_classes", "n_train", "n_test", "licence")
-    heads = ("data set", "title", "classes", "training rows", "test rows", "licence")
-    entries = _distinct(run.dataset for run in collection.runs)
+    names = ("name", "title", "n_classes", "n_train", "n_test", "licence", "fingerprint")
+    heads = ("data set", "title", "classes", "training rows", "test rows", "licence", "contents")
     columns = [Column(head, numeric=name.startswith("n_")) for head, name in zip(heads, names, strict=True)]
-    rows = [Row(tuple(_fact(entry.get(name)) for name in names)) for entry in entries]
-    return Table("data-sets", "Data sets and their terms.", tuple(columns), tuple(rows))
+    rows = dict.fromkeys(Row(tuple(_fact(run.dataset.get(name)) for name in names)) for run in collection.runs)
+    return Table("data-sets", "Data sets: terms, and contents by fingerprint.", tuple(columns), tuple(rows))
 
 
 def backbones(collection: Collection) -> Table:
     """Return every backbone on every data set, with what it may have seen of the test classes."""
     heads = ("backbone", "data set", "weights", "pretrained on", "licence", "leakage")
-    entries: dict[tuple[str, str], Mapping[str, Any]] = {}
+    used: dict[tuple[str, str], list[RunResult]] = {}
     for run in collection.runs:
         name = str(run.made_by.get("name", "features as given"))
-        entries.setdefault((name, str(run.dataset["name"])), run.made_by)
-    rows = [
-        Row(
-            (
-                words(name),
-                words(data),
-                words(found.get("fingerprint")),
-                words(found.get("pretrained_on")),
-                words(found.get("licence")),
-                words(leakage(found.get("pretrained_on"), data)),
-            )
-        )
-        for (name, data), found in entries.items()
-    ]
+        used.setdefault((name, str(run.dataset["name"])), []).append(run)
+    rows = []
+    for (name, data), by in used.items():
+        known = by[0].made_by
+        terms = (known.get("pretrained_on"), known.get("licence"), leakage(known.get("pretrained_on"), data))
+        rows.append(Row(tuple(words(text) for text in (name, data, _weights(by), *terms))))
     text = "Backbones: which weights, by fingerprint, and whether pretraining may have met the test classes."
     return Table("backbones", text, tuple(Column(head, numeric=False) for head in heads), tuple(rows))
+
+
+def _weights(by: Sequence[RunResult]) -> str:
+    """Return the fingerprints of the weights that runs used as they are, and how many were adapted."""
+    frozen, adapted = (
+        {str(run.made_by["fingerprint"]) for run in by if bool(run.adaptation) is sort and "fingerprint" in run.made_by}
+        for sort in (False, True)
+    )
+    return ", ".join([*sorted(frozen), *([f"{len(adapted)} adapted"] if adapted else [])])
 
 
 def leakage(pretrained_on: str | None, dataset: str) -> str:
@@ -103,7 +104,8 @@ def environments(collection: Collection) -> list[Listing]:
     """Return every distinct environment, with the number of runs made in it."""
     found: dict[str, int] = {}
     for run in collection.runs:
-        text = json.dumps(run.environment, sort_keys=True, ensure_ascii=False)
+        facts = {key: value for key, value in run.environment.items() if key not in FINGERPRINTS}
+        text = json.dumps(facts, sort_keys=True, ensure_ascii=False)
         found[text] = found.get(text, 0) + 1
     listings = []
     for text, n in found.items():
@@ -154,10 +156,6 @@ def left_out(entries: Sequence[LeftOut]) -> list[str]:
 
 def _accuracies(run: RunResult) -> tuple[float | None, float | None]:
     return run.metrics.get("A_last"), run.metrics.get("A_avg")
-
-
-def _distinct(entries: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    return [json.loads(text) for text in dict.fromkeys(json.dumps(entry, sort_keys=True) for entry in entries)]
 
 
 def _fact(value: object) -> Cell:

@@ -34,7 +34,8 @@ def report(
     paths : path or iterable of paths
         Run folders, or folders with run folders anywhere below them.
     output : path, default="report.html"
-        The HTML file. Other formats stand beside it under the same name, CSV as one file for each table.
+        The HTML file, or a folder for report.html. Other formats stand beside it under the same name, CSV as one file
+        for each table.
     title : str, optional
         The heading; by default the names of the data sets.
     formats : sequence of {"html", "md", "tex", "csv"}, default=("html",)
@@ -69,6 +70,8 @@ def write(collection: Collection, output: Path, *, title: str | None, formats: S
             raise UnknownNameError(f"Unknown format {name!r}. {hint}Known: {', '.join(FORMATS)}.")
     if not formats:
         raise ParameterError(f"Expected at least one format, got none. Known: {', '.join(FORMATS)}.")
+    if output.is_dir():
+        output /= "report.html"
     said = contents(collection, title=title, drawn="html" in formats)
     files: dict[Path, str] = {}
     if "html" in formats:
@@ -89,14 +92,15 @@ def _markdown(said: Contents) -> str:
     parts = [f"# {plain(said.title)}", *(f"**{plain(notice)}**" for notice in said.notices)]
     parts.append("\n".join(f"- {name}: {plain(value)}" for name, value in said.facts))
     for section in said.sections:
-        parts.append(f"## {plain(section.title)}")
-        for block in section.blocks:
+        told = [block for block in section.blocks if not isinstance(block, Picture | Absent)]
+        parts += [f"## {plain(section.title)}"] if told else []
+        for block in told:
             if isinstance(block, Table):
                 parts.append(to_markdown(block).rstrip())
             elif isinstance(block, Listing):
                 lines = "\n".join(f"- {plain(line)}" for line in block.lines)
                 parts.append(f"<details><summary>{plain(block.summary)}</summary>\n\n{lines}\n\n</details>")
-            elif not isinstance(block, Picture | Absent):
+            else:
                 parts.append(plain(block))
     return "\n\n".join(parts) + "\n"
 

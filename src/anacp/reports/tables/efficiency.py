@@ -9,8 +9,8 @@ __all__ = ["EFFICIENCY", "efficiency_table"]
 
 EFFICIENCY = (
     "Seconds of each stage over all tasks, of the quickest seed, on the machines listed below. State is what a model "
-    "file holds, peak memory that of the whole process. Features and adaptations found on disk count with the time that "
-    "making them took."
+    "file holds, peak memory that of the whole process. Features and adaptations found on disk count with the time "
+    "it took to make them."
 )
 
 

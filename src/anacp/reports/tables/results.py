@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from anacp.reports.collect import METHOD, UNRANKED, Comparison, Series
-from anacp.reports.paper import Column as PaperColumn
 from anacp.reports.settings import Setting
 from anacp.reports.tables.table import Cell, Column, Kind, Row, Table, number, rank, share, words
 
@@ -37,7 +36,8 @@ def results_table(comparison: Comparison) -> Table:
             group = f"paper: {theirs.title}"
             for metric in METRICS:
                 columns.append(Column(metric, group))
-                _append(cells, _printed(shown, theirs, metric))
+                rows_there = [comparison.any_of(title).paper_row for title in comparison.titles]
+                _append(cells, [number(theirs.value(row, metric)) for row in rows_there])
                 summary.append(share(theirs.relative_error(metric)))
     kinds = [_kind(comparison, title) for title in comparison.titles]
     rows = [Row(tuple(row), kind) for row, kind in zip(cells, kinds, strict=True)]
@@ -58,10 +58,6 @@ def _append(cells: list[list[Cell]], column: Sequence[Cell]) -> None:
         row.append(cell)
 
 
-def _printed(shown: Sequence[Series | None], theirs: PaperColumn, metric: str) -> list[Cell]:
-    return [number(theirs.value(series.paper_row, metric) if series else None) for series in shown]
-
-
 def _saved(shown: Sequence[Series | None], metric: str) -> float | None:
     scored = [(series, found.mean) for series in shown if series and series.ranked and (found := series.metric(metric))]
     own = [mean for series, mean in scored if series.paper_row == METHOD]
@@ -70,7 +66,7 @@ def _saved(shown: Sequence[Series | None], metric: str) -> float | None:
 
 
 def _kind(comparison: Comparison, title: str) -> Kind:
-    series = next(found for (name, _), found in comparison.series.items() if name == title)
+    series = comparison.any_of(title)
     return "bound" if series.joint else "other" if series.paper_row in (METHOD, UNRANKED) else ""
 
 

@@ -24,6 +24,7 @@ __all__ = [
 ]
 
 MISSING = "–"
+SHORTEST = 1e-3  # seconds that are worth a number
 Kind = Literal["", "bound", "other", "summary"]
 
 
@@ -86,7 +87,7 @@ def number(found: Statistic | tuple[float, float] | None) -> Cell:
 
 def seconds(value: float) -> Cell:
     """Return a time with about two digits that mean something."""
-    if value == 0:
+    if value < SHORTEST:
         return Cell(MISSING, 0.0)
     return Cell(f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 1 else f"{value:.2g}", value)
 
