@@ -10,6 +10,7 @@ from anacp.adaptation import Recipe
 from anacp.backbones import Backbone, backbone
 
 TINY = Recipe("tiny", head_rate=2e-2, parts_rate=1e-2, epochs=5, batch_size=8)
+TINY_EVERYWHERE = Recipe("everywhere", 2e-2, 1e-2, "lora-everywhere", 2, "adamw", epochs=5, batch_size=8)
 TINY_LORA = Recipe("tiny-lora", 2e-2, 1e-2, "lora", 2, "adamw", epochs=5, batch_size=8, final_rate=0.1)
 KINDS = ["vit", "dinov2", "dinov2-swiglu", "bert"]
 WORDS = ("red", "green", "blue", "the", "a", "very", "house", "tree", "car")

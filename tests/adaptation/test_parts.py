@@ -10,7 +10,7 @@ from anacp.adaptation.parts import Parts
 from anacp.backbones import backbone
 from anacp.backbones.network import PooledNetwork
 from anacp.errors import MismatchError, ModelFileError, UnavailableError
-from tests.adaptation.models import KINDS, TINY, TINY_LORA, examples, tiny
+from tests.adaptation.models import KINDS, TINY, TINY_EVERYWHERE, TINY_LORA, examples, tiny
 from tests.backbones.models import needs_lite0
 
 pytest.importorskip("transformers")
@@ -21,7 +21,7 @@ def arrays(encoder, n: int = 6) -> list[torch.Tensor]:
     return [torch.from_numpy(array) for array in encoder.reader.read(items, "refuse").arrays.values()]
 
 
-@pytest.mark.parametrize("recipe", [TINY, TINY_LORA], ids=["adapters", "lora"])
+@pytest.mark.parametrize("recipe", [TINY, TINY_LORA, TINY_EVERYWHERE], ids=lambda recipe: recipe.parts)
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_changes_at_first_and_only_the_parts_take_gradients(tmp_path, kind: str, recipe: Recipe) -> None:
     encoder = tiny(kind, tmp_path)
@@ -38,7 +38,10 @@ def test_nothing_changes_at_first_and_only_the_parts_take_gradients(tmp_path, ki
     assert {id(parameter) for parameter in network.parameters() if parameter.requires_grad} == trained
     assert all((parameter.grad is not None) == (id(parameter) in trained) for parameter in network.parameters())
     ups = [parameter for name, parameter in parts.parameters.items() if name.endswith("up")]
-    assert len(ups) == (2 if recipe is TINY else 4)  # blocks; queries and values
+    blocks = [module for module in encoder.module().modules() if isinstance(module, nn.ModuleList)]
+    n_linear = sum(isinstance(module, nn.Linear) for block in blocks for module in block.modules())
+    assert n_linear >= 12
+    assert len(ups) == {"adapters": 2, "lora": 4, "lora-everywhere": n_linear}[recipe.parts]  # in two blocks
     assert all(up.grad.abs().max() > 0 for up in ups)
     assert parts.parameters["0.down"].shape == (recipe.rank, 24)
 
@@ -99,7 +102,7 @@ def test_other_networks_are_refused(tmp_path) -> None:
     config = ResNetConfig(embedding_size=8, hidden_sizes=[8, 16], depths=[1, 1], layer_type="basic")
     ResNetModel(config).save_pretrained(tmp_path)
     network = backbone(f"hf:{tmp_path}", engine="torch").module()
-    for recipe in (TINY, TINY_LORA):
+    for recipe in (TINY, TINY_LORA, TINY_EVERYWHERE):
         with pytest.raises(MismatchError, match=r"Expected a transformer .* got ResNetModel\."):
             Parts.inside(network, recipe, seed=0)
 

@@ -1,4 +1,4 @@
-"""LoRA on query and value, by peft."""
+"""LoRA on query and value, or on every linear layer of the blocks, by peft."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,8 +13,10 @@ __all__ = ["insert_lora"]
 QUERIES_AND_VALUES = ("query", "value", "q_proj", "v_proj", "q_lin", "v_lin")  # BERT; ViT, DINO-v2, CLIP; DistilBERT
 
 
-def insert_lora(network: nn.Module, rank: int) -> tuple[dict[str, Tensor], Callable[[], nn.Module]]:
-    """Put LoRA of scale 1 on every query and value projection.
+def insert_lora(
+    network: nn.Module, rank: int, *, everywhere: bool
+) -> tuple[dict[str, Tensor], Callable[[], nn.Module]]:
+    """Put LoRA of scale 1 on every query and value projection, or on every linear layer of every block.
 
     Returns its weights by name, and what merges them into the projections and returns the network in its usual form.
     """
@@ -25,9 +27,11 @@ def insert_lora(network: nn.Module, rank: int) -> tuple[dict[str, Tensor], Calla
             f"LoRA needs the package 'peft', which is not installed ({problem}). "
             "Install it with `pip install 'anacp[adaptation]'`."
         ) from problem
-    names = {name.rpartition(".")[2] for name, module in network.named_modules() if isinstance(module, nn.Linear)}
-    targets = sorted(names.intersection(QUERIES_AND_VALUES))
-    if not targets:
+    linear = {name for name, module in network.named_modules() if isinstance(module, nn.Linear)}
+    of_attention = {name for name in linear if name.rpartition(".")[2] in QUERIES_AND_VALUES}
+    lists = [f"{name}." for name, module in network.named_modules() if isinstance(module, nn.ModuleList)]
+    targets = sorted({name for name in linear if name.startswith(tuple(lists))} if everywhere else of_attention)
+    if not of_attention:
         raise MismatchError(
             f"Expected a transformer with query and value projections, got {type(network).__name__}. "
             "Choose a transformer such as ViT, DINO-v2 or BERT."

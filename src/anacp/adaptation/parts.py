@@ -32,7 +32,7 @@ class Parts:
             def merged() -> nn.Module:
                 return network
         else:
-            parameters, merged = insert_lora(network, recipe.rank)
+            parameters, merged = insert_lora(network, recipe.rank, everywhere=recipe.parts == "lora-everywhere")
         for name, parameter in parameters.items():
             down = uniform(parameter, parameter.shape[1], seed, f"adaptation {name}")
             with torch.no_grad():

@@ -17,7 +17,7 @@ class Recipe:
     name: str
     head_rate: float  # learning rate of the linear head
     parts_rate: float  # learning rate of the parts
-    parts: Literal["adapters", "lora"] = "adapters"
+    parts: Literal["adapters", "lora", "lora-everywhere"] = "adapters"  # LoRA on query and value; on all linear layers
     rank: int = 8
     optimizer: Literal["adam", "adamw", "sgd"] = "adam"
     epochs: int = 10
@@ -27,8 +27,8 @@ class Recipe:
     final_rate: float = 1.0  # share of both rates that a cosine over the epochs leads to; 1 keeps them constant
 
     def __post_init__(self) -> None:
-        if self.parts not in ("adapters", "lora"):
-            raise ParameterError(f"Expected parts to be one of adapters, lora, got {self.parts!r}. Choose one.")
+        if self.parts not in (known := ("adapters", "lora", "lora-everywhere")):
+            raise ParameterError(f"Expected parts to be one of {', '.join(known)}, got {self.parts!r}. Choose one.")
         if not isinstance(self.rank, int) or self.rank < 1:
             raise ParameterError(f"Expected rank of at least 1, got {self.rank!r}.")
         for field in ("head_rate", "parts_rate"):

@@ -19,7 +19,7 @@ __all__ = ["JointFineTuning"]
 
 @register
 class JointFineTuning(TunedNetwork):
-    """LoRA on every query and value projection, and a linear head, on the examples of all tasks together.
+    """LoRA and a linear head, trained on the examples of all tasks together.
 
     Parameters
     ----------
@@ -27,6 +27,8 @@ class JointFineTuning(TunedNetwork):
         A transformer.
     rank : int, default=8
         Of LoRA.
+    everywhere : bool, default=False
+        Whether every linear layer of every block takes LoRA, instead of queries and values alone.
     rate, head_rate : float, default=1e-4, 1e-3
         Learning rates of LoRA and head. Published with MoCo-v3: ten times both, and a `final_rate` of 0.01.
     epochs, batch_size : int, default=20, 128
@@ -50,6 +52,7 @@ class JointFineTuning(TunedNetwork):
         backbone: str | Backbone,
         *,
         rank: int = 8,
+        everywhere: bool = False,
         rate: float = 1e-4,
         head_rate: float = 1e-3,
         epochs: int = 20,
@@ -61,14 +64,16 @@ class JointFineTuning(TunedNetwork):
         checkpoints: str | Path | None = None,
     ) -> None:
         super().__init__(backbone, seed=seed, checkpoints=checkpoints)
-        self.rank, self.rate, self.head_rate, self.epochs, self.batch_size = rank, rate, head_rate, epochs, batch_size
+        self.rank, self.everywhere, self.rate, self.head_rate = rank, everywhere, rate, head_rate
+        self.epochs, self.batch_size = epochs, batch_size
         self.schedule, self.final_rate, self.weight_decay = schedule, final_rate, weight_decay
         self.plan = Plan(
             epochs, batch_size, "adamw", weight_decay=weight_decay, schedule=schedule, final_rate=final_rate
         )
 
     def _trainable(self, network: nn.Module) -> dict[str, Tensor]:
-        recipe = Recipe("joint fine-tuning", self.head_rate, self.rate, "lora", self.rank)
+        parts: Literal["lora", "lora-everywhere"] = "lora-everywhere" if self.everywhere else "lora"
+        recipe = Recipe("joint fine-tuning", self.head_rate, self.rate, parts, self.rank)
         return Parts.inside(network, recipe, self.seed).parameters
 
     def _stages(self, task: TaskExamples, state: State) -> Generator[Stage, None, None]:
