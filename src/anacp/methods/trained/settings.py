@@ -18,7 +18,15 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
         "SLCA": {"rate": 1e-3, "head_rate": 0.05, "epochs": 2, "batch_size": 32},
         "SequentialFineTuning": {"rate": 1e-3, "epochs": 2, "batch_size": 32},
         "JointLinearProbe": {"rate": 0.1},
-        "JointFineTuning": {"rate": 1e-3, "head_rate": 5e-3, "epochs": 3, "batch_size": 64, "schedule": "one-cycle"},
+        "JointFineTuning": {
+            "rank": 16,
+            "everywhere": True,
+            "rate": 5e-4,
+            "head_rate": 5e-3,
+            "epochs": 4,
+            "batch_size": 32,
+            "schedule": "one-cycle",
+        },
     },
 }
 
