@@ -12,7 +12,7 @@ __all__ = ["SETTINGS", "settings"]
 SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
     "published": {},
     "minilm": {
-        "L2P": {"read": "tokens", "rate": 0.03, "epochs": 2, "batch_size": 32},
+        "L2P": {"read": "tokens", "rate": 0.1, "epochs": 2, "batch_size": 32},
         "DualPrompt": {"rate": 0.03, "epochs": 2, "batch_size": 32},
         "CODAPrompt": {"rate": 5e-3, "epochs": 2, "batch_size": 32},
         "SLCA": {"rate": 1e-3, "head_rate": 0.05, "epochs": 2, "batch_size": 32},
