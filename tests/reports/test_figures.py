@@ -18,6 +18,10 @@ def test_labels_are_spread_in_order(heights: list[float]) -> None:
     assert all(moved[b] - moved[a] >= 3.0 - 1e-6 for a, b in pairwise(order))
     assert all(heights[a] <= heights[b] for a, b in pairwise(order))
     assert sum(moved) == pytest.approx(sum(heights), abs=1e-6)
+    low = spread(heights, gap=3.0, ceiling=60.0)
+    assert max(low) <= 60.0
+    assert sorted(range(len(low)), key=lambda i: low[i]) == order
+    assert all(low[b] - low[a] >= 3.0 - 1e-6 for a, b in pairwise(order))
 
 
 def test_more_methods_than_colours(tmp_path) -> None:

@@ -137,7 +137,7 @@ def costs(comparison: Comparison, setting: Setting, looks: Looks, *, identifier:
         return Absent(identifier, f"{setting.label}: no cost against accuracy, since no run has times.")
     text = (
         f"Cost against accuracy, {setting.label}: seconds to adapt, extract features, learn and solve (log axis), "
-        "means over the seeds; the area of a marker grows with the size of the model."
+        "of the quickest seed; the area of a marker grows with the size of the model."
     )
     values = ", ".join(f"{cost.title} {cost.seconds:.3g} s, {cost.accuracy:.1f} %" for cost in found)
     alt = f"Scatter plot of accuracy over seconds on {setting.label}: {values}."

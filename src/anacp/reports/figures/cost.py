@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from anacp.learners.summary import format_bytes
-from anacp.reports.figures.style import Style, calm, new_figure, spread
+from anacp.reports.figures.style import Style, calm, leader, new_figure, spread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,7 +58,7 @@ def cost_against_accuracy(costs: Sequence[Cost], looks: "Mapping[str, Style]", *
     _plain_ticks(axes)
     calm(axes, grid="both")
     low, high = axes.get_ylim()
-    heights = spread([cost.accuracy for cost in costs], gap=(high - low) / 22)
+    heights = spread([cost.accuracy for cost in costs], gap=(high - low) / 22, ceiling=high)
     for cost, height in zip(costs, heights, strict=True):
         axes.annotate(
             f"{cost.title}, {format_bytes(cost.state_bytes)}",
@@ -69,6 +69,6 @@ def cost_against_accuracy(costs: Sequence[Cost], looks: "Mapping[str, Style]", *
             color=looks[cost.title].colour,
             fontsize=9,
             fontweight="bold",
-            arrowprops={"arrowstyle": "-", "color": looks[cost.title].colour, "alpha": 0.35, "linewidth": 0.8},
+            arrowprops=leader(looks[cost.title]),
         )
     return figure

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anacp.reports.figures.style import Style, calm, new_figure, spread, styles
+from anacp.reports.figures.style import Style, calm, leader, new_figure, spread, styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,15 +59,16 @@ def accuracy_curves(
 
 def _name_at_the_end(axes: "Axes", ends: Mapping[str, float], last: int, looks: Mapping[str, Style]) -> None:
     low, high = axes.get_ylim()
-    heights = spread(list(ends.values()), gap=(high - low) / 24)
+    heights = spread(list(ends.values()), gap=(high - low) / 24, ceiling=high)
     for (name, accuracy), height in zip(ends.items(), heights, strict=True):
         axes.annotate(
             f"{name} {accuracy:.1f}",
             (last, accuracy),
-            xytext=(1.02, height),
+            xytext=(1.06, height),
             textcoords=axes.get_yaxis_transform(),
             va="center",
             color=looks[name].colour,
             fontsize=9,
             fontweight="bold",
+            arrowprops=leader(looks[name]),
         )

@@ -1,8 +1,9 @@
 """One calm, colour-blind-safe style for every figure, which greyscale does not spoil."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Style", "calm", "new_figure", "spread", "styles"]
+__all__ = ["Style", "calm", "leader", "new_figure", "spread", "styles"]
 
 # Okabe and Ito's palette, told apart under every common colour blindness; its yellow darkened to be read as text.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C6D00", "#000000")
@@ -64,8 +65,16 @@ def calm(axes: "Axes", *, grid: Literal["both", "x", "y"] = "y") -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def spread(heights: "Sequence[float]", *, gap: float) -> list[float]:
-    """Move heights apart, as little as it takes, until neighbours are at least `gap` apart; their order stays."""
+def leader(look: Style) -> dict[str, Any]:
+    """Return how a line leads from a point to the left end of its name."""
+    return {"arrowstyle": "-", "color": look.colour, "alpha": 0.4, "linewidth": 0.8, "relpos": (0, 0.5), "shrinkB": 0}
+
+
+def spread(heights: "Sequence[float]", *, gap: float, ceiling: float = math.inf) -> list[float]:
+    """Move heights apart, as little as it takes, until neighbours are at least `gap` apart; their order stays.
+
+    What would stand above the ceiling is pushed down.
+    """
     order = np.argsort(heights, kind="stable")
     groups: list[list[int]] = []
 
@@ -83,4 +92,6 @@ def spread(heights: "Sequence[float]", *, gap: float) -> list[float]:
     for group in groups:
         for place, i in enumerate(group):
             moved[i] = middle(group) + gap * (place - (len(group) - 1) / 2)
+    for place, i in enumerate(reversed(order.tolist())):
+        moved[i] = min(moved[i], ceiling - gap * place)
     return moved
