@@ -283,10 +283,10 @@ def test_defaults_are_as_published() -> None:
         "CODAPrompt": {"n_components": 10, "length": 8, "prompt_layers": (0, 1, 2, 3, 4), "rate": 1e-3, "epochs": 20},
         "SLCA": {"rate": 1e-4, "head_rate": 0.01, "weight_decay": 5e-4, "epochs": 20, "align_epochs": 5},
         "JointLinearProbe": {"rate": 0.01, "epochs": 30, "weight_decay": 5e-4},
-        "JointFineTuning": {"rank": 8, "rate": 1e-4, "head_rate": 1e-3, "epochs": 20, "final_rate": 0.1},
+        "JointFineTuning": {"rank": 8, "everywhere": False, "rate": 1e-4, "head_rate": 1e-3, "epochs": 20},
     }
     for name, values in expected.items():
         assert stated(name).items() >= values.items()
         assert stated(name)["batch_size"] == 128
     assert stated("SLCA")["align_samples"] == 256
-    assert stated("SLCA")["temperature"] == 0.1
+    assert stated("SLCA")["temperature"] == stated("JointFineTuning")["final_rate"] == 0.1
