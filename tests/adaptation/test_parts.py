@@ -8,7 +8,7 @@ from torch import nn
 from anacp.adaptation import Recipe
 from anacp.adaptation.parts import Parts
 from anacp.backbones import backbone
-from anacp.backbones.network import PooledNetwork
+from anacp.backbones.network import PooledNetwork, blocks_of
 from anacp.errors import MismatchError, ModelFileError, UnavailableError
 from tests.adaptation.models import KINDS, TINY, TINY_EVERYWHERE, TINY_LORA, examples, tiny
 from tests.backbones.models import needs_lite0
@@ -38,7 +38,7 @@ def test_nothing_changes_at_first_and_only_the_parts_take_gradients(tmp_path, ki
     assert {id(parameter) for parameter in network.parameters() if parameter.requires_grad} == trained
     assert all((parameter.grad is not None) == (id(parameter) in trained) for parameter in network.parameters())
     ups = [parameter for name, parameter in parts.parameters.items() if name.endswith("up")]
-    blocks = [module for module in encoder.module().modules() if isinstance(module, nn.ModuleList)]
+    blocks = blocks_of(encoder.module())
     n_linear = sum(isinstance(module, nn.Linear) for block in blocks for module in block.modules())
     assert n_linear >= 12
     assert len(ups) == {"adapters": 2, "lora": 4, "lora-everywhere": n_linear}[recipe.parts]  # in two blocks

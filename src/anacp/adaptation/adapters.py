@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import skip_init
 
+from anacp.backbones.network import blocks_of
 from anacp.errors import MismatchError
 
 __all__ = ["empty_linear", "insert_adapters"]
@@ -57,8 +58,7 @@ class Narrowed(nn.Module):
 def insert_adapters(network: nn.Module, rank: int) -> dict[str, Tensor]:
     """Put an adapter of that rank beside every block's MLP and return its weights, still without values, by name."""
     parameters: dict[str, Tensor] = {}
-    blocks = [block for holder in network.modules() if isinstance(holder, nn.ModuleList) for block in holder]
-    for block in blocks:
+    for block in blocks_of(network):
         pair = _insert(block, rank)
         if pair is not None:
             number = len(parameters) // 2

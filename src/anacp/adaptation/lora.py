@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from anacp.backbones.network import blocks_of
 from anacp.errors import MismatchError, UnavailableError
 
 __all__ = ["insert_lora"]
@@ -27,15 +28,16 @@ def insert_lora(
             f"LoRA needs the package 'peft', which is not installed ({problem}). "
             "Install it with `pip install 'anacp[adaptation]'`."
         ) from problem
-    linear = {name for name, module in network.named_modules() if isinstance(module, nn.Linear)}
-    of_attention = {name for name in linear if name.rpartition(".")[2] in QUERIES_AND_VALUES}
-    lists = [f"{name}." for name, module in network.named_modules() if isinstance(module, nn.ModuleList)]
-    targets = sorted({name for name in linear if name.startswith(tuple(lists))} if everywhere else of_attention)
-    if not of_attention:
+    linear = {name: module for name, module in network.named_modules() if isinstance(module, nn.Linear)}
+    targets = [name for name in linear if name.rpartition(".")[2] in QUERIES_AND_VALUES]
+    if not targets:
         raise MismatchError(
             f"Expected a transformer with query and value projections, got {type(network).__name__}. "
             "Choose a transformer such as ViT, DINO-v2 or BERT."
         )
+    if everywhere:
+        inside = {module for block in blocks_of(network) for module in block.modules()}
+        targets = [name for name, module in linear.items() if module in inside]
     with torch.random.fork_rng(devices=[]):  # peft draws from the global random state; the caller draws anew
         wrapped: Any = peft.get_peft_model(
             network, peft.LoraConfig(r=rank, lora_alpha=rank, target_modules=targets, lora_dropout=0.0)

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from anacp.backbones.presets import Pooling
 
-__all__ = ["PooledNetwork", "weights_hash"]
+__all__ = ["PooledNetwork", "blocks_of", "weights_hash"]
 
 
 class PooledNetwork(nn.Module):
@@ -34,6 +34,11 @@ class PooledNetwork(nn.Module):
         if self.pooling == "mean over pixels":
             return hidden.mean((2, 3))
         return hidden[:, 0] if self.pooling == "class token" else hidden.mean(1)
+
+
+def blocks_of(network: nn.Module) -> list[nn.Module]:
+    """Return the blocks of a transformer in order: the members of its module lists."""
+    return [block for holder in network.modules() if isinstance(holder, nn.ModuleList) for block in holder]
 
 
 def weights_hash(network: nn.Module) -> str:

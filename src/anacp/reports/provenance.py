@@ -77,11 +77,10 @@ def backbones(collection: Collection) -> Table:
 
 def _weights(by: Sequence[RunResult]) -> str:
     """Return the fingerprints of the weights that runs used as they are, and how many were adapted."""
-    frozen, adapted = (
-        {str(run.made_by["fingerprint"]) for run in by if bool(run.adaptation) is sort and "fingerprint" in run.made_by}
-        for sort in (False, True)
-    )
-    return ", ".join([*sorted(frozen), *([f"{len(adapted)} adapted"] if adapted else [])])
+    known = {(bool(run.adaptation), str(run.made_by["fingerprint"])) for run in by if "fingerprint" in run.made_by}
+    frozen = sorted(fingerprint for adapted, fingerprint in known if not adapted)
+    n_adapted = len(known) - len(frozen)
+    return ", ".join([*frozen, *([f"{n_adapted} adapted"] if n_adapted else [])])
 
 
 def leakage(pretrained_on: str | None, dataset: str) -> str:

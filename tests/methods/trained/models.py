@@ -48,3 +48,10 @@ def task(labels: tuple[str, ...], modality: str = "text", n: int = 48, seed: int
 def accuracy(model: TrainedMethod, examples: tuple[list[Any], np.ndarray]) -> float:
     items, labels = examples
     return float((model.predict(items) == labels).mean())
+
+
+def learned(name: str, encoder: Backbone, n_tasks: int = 1, **changes: Any) -> TrainedMethod:
+    model = make(name, encoder, **changes)
+    for labels in (FIRST, SECOND)[:n_tasks]:
+        model.learn(*task(labels))
+    return model

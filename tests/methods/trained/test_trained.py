@@ -1,7 +1,5 @@
 """Laws of every trained method: it learns, is reproducible and resumable, keeps what it promises, and saves itself."""
 
-import inspect
-
 import numpy as np
 import pytest
 import torch
@@ -13,12 +11,11 @@ from anacp.errors import (
     NotLearnedError,
     NumericalError,
     ParameterError,
-    UnknownNameError,
 )
-from anacp.methods.trained import SETTINGS, TRAINED, TrainedMethod, settings, trained
+from anacp.methods.trained import TRAINED, TrainedMethod, trained
 from tests.adaptation.models import tiny
 from tests.adaptation.test_training import bytes_of
-from tests.methods.trained.models import FIRST, SECOND, accuracy, make, task
+from tests.methods.trained.models import FIRST, SECOND, accuracy, learned, make, task
 
 pytest.importorskip("transformers")
 
@@ -26,22 +23,10 @@ CONTINUAL = [name for name, cls in TRAINED.items() if not cls.joint]
 PROMPTS = ["L2P", "DualPrompt", "CODAPrompt"]
 
 
-@pytest.fixture(scope="module")
-def encoder(tmp_path_factory: pytest.TempPathFactory):
-    return tiny("bert", tmp_path_factory.mktemp("bert"))
-
-
 def same(one: TrainedMethod, other: TrainedMethod) -> bool:
     return one._state.keys() == other._state.keys() and all(
         torch.equal(tensor, other._state[name]) for name, tensor in one._state.items()
     )
-
-
-def learned(name: str, encoder, n_tasks: int = 1, **changes) -> TrainedMethod:
-    model = make(name, encoder, **changes)
-    for labels in (FIRST, SECOND)[:n_tasks]:
-        model.learn(*task(labels))
-    return model
 
 
 @pytest.mark.parametrize("name", TRAINED)
@@ -174,15 +159,6 @@ def test_what_a_later_task_may_change(encoder, name: str) -> None:
         assert not any(parameter.requires_grad for parameter in model._network.parameters())
 
 
-def test_components_join_at_right_angles(encoder) -> None:
-    model = learned("CODAPrompt", encoder, rate=0.0, n_tasks=2)  # nothing moves after the draw
-    for kind in ("prompts", "keys", "attentions"):
-        rows = torch.cat([model._state[f"{kind}.1 of task {number}"].flatten(1) for number in range(2)])
-        torch.testing.assert_close(rows @ rows.T, torch.eye(6), atol=1e-5, rtol=0)
-    with pytest.raises(ParameterError, match="no more than that are orthogonal"):
-        make("CODAPrompt", encoder, n_components=25).learn(*task(FIRST))
-
-
 @pytest.mark.parametrize("name", CONTINUAL)
 def test_earlier_tasks_are_retained_as_promised(encoder, name: str) -> None:
     model = learned(name, encoder)
@@ -206,21 +182,6 @@ def test_pictures(tmp_path, name: str, kind: str) -> None:
     model = make(name, tiny(kind, tmp_path), epochs=4)
     model.learn(*task(FIRST, "image"))
     assert accuracy(model, task(FIRST, "image")) > 1 / 3 + 0.2
-
-
-def test_alignment_draws_follow_the_gaussians(encoder) -> None:
-    from anacp.methods.trained.slca import draw
-    from anacp.methods.trained.stage import TaskExamples
-
-    model = learned("SLCA", encoder, 2, epochs=1)
-    task_of = torch.tensor([0, 0, 0, 1, 1, 1])
-    whole = TaskExamples(1, [], torch.empty(0), torch.empty(0), task_of)
-    rows = draw(model._state, whole, 4000, 0, "test").view(6, 4000, -1)
-    means, covariances = model._state["means.all"], model._state["covariances.all"]
-    for code in range(6):
-        shrink = 0.95 if code < 3 else 1.0  # 0.9 + 0.1 · (t_c + 1) / 2
-        torch.testing.assert_close(rows[code].mean(0), shrink * means[code], atol=0.08, rtol=0)
-        torch.testing.assert_close(torch.cov(rows[code].T), covariances[code] + 1e-4 * torch.eye(24), atol=0.08, rtol=0)
 
 
 def test_bad_input_changes_nothing(encoder) -> None:
@@ -259,34 +220,3 @@ def test_a_class_may_come_again(encoder) -> None:
     model.learn(items, labels)
     assert model.classes_.tolist() == ["blue", "green", "house", "red"]
     assert model._task_of.tolist() == [0, 0, 0, 1]
-
-
-def test_names_have_manners() -> None:
-    assert trained("coda-prompt") is TRAINED["CODAPrompt"]
-    with pytest.raises(UnknownNameError, match="Did you mean 'DualPrompt'"):
-        trained("duelprompt")
-    with pytest.raises(UnknownNameError, match="Did you mean 'minilm'"):
-        settings("minilmm", "L2P")
-    assert settings("published", "l2p") == {}
-    for name, stated in SETTINGS["minilm"].items():
-        assert stated.keys() <= inspect.signature(TRAINED[name].__init__).parameters.keys()
-
-
-def test_defaults_are_as_published() -> None:
-    def stated(name: str) -> dict:
-        parameters = inspect.signature(TRAINED[name].__init__).parameters
-        return {key: one.default for key, one in parameters.items() if one.default is not inspect.Parameter.empty}
-
-    expected = {
-        "L2P": {"n_prompts": 10, "length": 5, "n_chosen": 5, "pull": 0.1, "rate": 0.03, "epochs": 5, "clip": 1.0},
-        "DualPrompt": {"general_layers": (0, 1), "expert_layers": (2, 3, 4), "general_length": 5, "expert_length": 5},
-        "CODAPrompt": {"n_components": 10, "length": 8, "prompt_layers": (0, 1, 2, 3, 4), "rate": 1e-3, "epochs": 20},
-        "SLCA": {"rate": 1e-4, "head_rate": 0.01, "weight_decay": 5e-4, "epochs": 20, "align_epochs": 5},
-        "JointLinearProbe": {"rate": 0.01, "epochs": 30, "weight_decay": 5e-4},
-        "JointFineTuning": {"rank": 8, "everywhere": False, "rate": 1e-4, "head_rate": 1e-3, "epochs": 20},
-    }
-    for name, values in expected.items():
-        assert stated(name).items() >= values.items()
-        assert stated(name)["batch_size"] == 128
-    assert stated("SLCA")["align_samples"] == 256
-    assert stated("SLCA")["temperature"] == stated("JointFineTuning")["final_rate"] == 0.1

@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
-from anacp.backbones.network import PooledNetwork
+from anacp.backbones.network import PooledNetwork, blocks_of
 from anacp.backbones.presets import Pooling
 from anacp.errors import MismatchError
 
@@ -52,8 +52,9 @@ class PromptedNetwork(nn.Module):
         self._attentions = [module for module in network.modules() if _is_attention(module)]
         self._tokens: Tensor | None = None
         self._read: Tensor | None = None
-        blocks = [block for holder in network.modules() if isinstance(holder, nn.ModuleList) for block in holder]
-        with_attention = [block for block in blocks if any(_is_attention(module) for module in block.modules())]
+        with_attention = [
+            block for block in blocks_of(network) if any(_is_attention(module) for module in block.modules())
+        ]
         if not with_attention or not hasattr(network, "set_attn_implementation"):
             raise MismatchError(
                 f"Expected a transformer whose attention transformers computes, such as ViT, DINO-v2 or BERT, got "

@@ -21,6 +21,7 @@ def results_table(comparison: Comparison) -> Table:
     columns = [Column("method", numeric=False)]
     cells = [[words(title)] for title in comparison.titles]
     summary = [Cell("Rel. error")]
+    paper_rows = [comparison.any_of(title).paper_row for title in comparison.titles]
     for setting in comparison.settings:
         shown = [comparison.series.get((title, setting)) for title in comparison.titles]
         theirs = setting.paper_column(comparison.table)
@@ -36,8 +37,7 @@ def results_table(comparison: Comparison) -> Table:
             group = f"paper: {theirs.title}"
             for metric in METRICS:
                 columns.append(Column(metric, group))
-                rows_there = [comparison.any_of(title).paper_row for title in comparison.titles]
-                _append(cells, [number(theirs.value(row, metric)) for row in rows_there])
+                _append(cells, [number(theirs.value(row, metric)) for row in paper_rows])
                 summary.append(share(theirs.relative_error(metric)))
     kinds = [_kind(comparison, title) for title in comparison.titles]
     rows = [Row(tuple(row), kind) for row, kind in zip(cells, kinds, strict=True)]
