@@ -51,7 +51,7 @@ def test_flags(features: Path, tmp_path: Path) -> None:
     assert re.search(r"SLDA +\d+\.\d\d ± \d+\.\d\d", printed)
     assert "[4/4]" in printed
     assert str(out / "blobs" / "NCM-seed1") in printed
-    assert "Seconds were measured on" in printed
+    assert "Seconds, of the quickest seed, were measured on" in printed
     assert "\x1b" not in printed
     assert len(load_runs(out)) == 4
     assert run(*arguments).count("kept from before") == 4

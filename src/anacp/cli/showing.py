@@ -122,7 +122,8 @@ def timing(runs: Sequence[RunResult]) -> str:
     found = sorted({(run.environment.get("threads", 0), run.environment.get("jobs", 1)) for run in runs})
     beside = {jobs: f" beside {jobs - 1} other run{'s' * (jobs > 2)}" * (jobs > 1) for _, jobs in found}
     said = [f"{threads} thread{'s' * (threads != 1)}{beside[jobs]}" for threads, jobs in found]
-    return f"Seconds were measured on {', some on '.join(said)}."
+    whose = ", of the quickest seed," * (len({run.seed for run in runs}) > 1)
+    return f"Seconds{whose} were measured on {', some on '.join(said)}."
 
 
 def _with_deviation(mean: float | None, deviation: float | None, n_seeds: int) -> str:

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from anacp.experiments.results import RunResult
+from anacp.experiments.results import RunResult, quickest
 
 __all__ = ["Row", "rows"]
 
 
 @dataclass(frozen=True)
 class Row:
-    """One method's line in the table: means over the seeds, and standard deviations."""
+    """One method's line in the table: means over the seeds, and standard deviations; times of the quickest."""
 
     method: str
     dataset: str
@@ -40,6 +40,7 @@ def _row(runs: Sequence[RunResult]) -> Row:
     last = [run.metrics["A_last"] or 0.0 for run in runs]
     average = [run.metrics["A_avg"] for run in runs if run.metrics["A_avg"] is not None]
     curves = np.array([[step.accuracy for step in run.steps] for run in runs])  # (seeds, tasks)
+    seconds = quickest(runs).seconds
     return Row(
         method=runs[0].title,
         dataset=str(runs[0].dataset["name"]),
@@ -48,8 +49,8 @@ def _row(runs: Sequence[RunResult]) -> Row:
         a_last_std=float(np.std(last)),
         a_avg=float(np.mean(average)) if average else None,
         a_avg_std=float(np.std(average)) if average else None,
-        update_seconds=float(np.mean([run.seconds["learn"] + run.seconds["solve"] for run in runs])),
-        predict_seconds=float(np.mean([run.seconds["predict"] for run in runs])),
+        update_seconds=seconds["learn"] + seconds["solve"],
+        predict_seconds=seconds["predict"],
         state_bytes=runs[0].state_bytes,
         curve=tuple(curves.mean(0).tolist()),
         curve_std=tuple(curves.std(0).tolist()),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,17 @@ from numpy.typing import NDArray
 
 from anacp.errors import DataFileError, MissingDataError
 
-__all__ = ["FORMAT", "FORMAT_VERSION", "Confused", "RunResult", "Step", "load_runs", "read_run", "read_steps"]
+__all__ = [
+    "FORMAT",
+    "FORMAT_VERSION",
+    "Confused",
+    "RunResult",
+    "Step",
+    "load_runs",
+    "quickest",
+    "read_run",
+    "read_steps",
+]
 
 FORMAT, FORMAT_VERSION = "anacp-run", 1
 RESULTS, STEPS, ENVIRONMENT, EMBEDDING = "results.json", "steps.jsonl", "environment.json", "embedding.json"
@@ -102,6 +112,11 @@ class RunResult:
         """The file of the final model, if it was kept."""
         path = self.folder / MODEL
         return path if path.is_file() else None
+
+
+def quickest(runs: Sequence[RunResult]) -> RunResult:
+    """Return the run of least time. All seeds do the same work, and other work on the machine can only add."""
+    return min(runs, key=lambda run: sum(run.seconds.values()))
 
 
 def load_runs(paths: str | Path | Iterable[str | Path]) -> list[RunResult]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from anacp.experiments.results import RunResult
+from anacp.experiments.results import RunResult, quickest
 from anacp.reports import paper
 from anacp.reports.runs import LeftOut, read_runs
 from anacp.reports.settings import Setting, settings_of
@@ -63,14 +63,10 @@ class Series:
         """Return a metric over the seeds."""
         return statistic(run.metrics.get(name) for run in self.runs)
 
-    @property
-    def quickest(self) -> RunResult:
-        """The run of least time. All seeds do the same work, and other work on the machine can only add."""
-        return min(self.runs, key=lambda run: sum(run.seconds.values()))
-
     def seconds(self, *stages: str) -> float:
         """Return the time that these stages took together in the quickest run."""
-        return float(sum(self.quickest.seconds.get(stage, 0) for stage in stages))
+        measured = quickest(self.runs).seconds
+        return float(sum(measured.get(stage, 0) for stage in stages))
 
     @property
     def state_bytes(self) -> float:
