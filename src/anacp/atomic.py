@@ -2,29 +2,40 @@
 
 import contextlib
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["replacing"]
+__all__ = ["replacing", "sweep"]
+
+SUFFIX = ".part"
 
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Lend a temporary neighbour to write; it takes the place of `path` at the end, and vanishes on an error."""
+    """Lend a file to write; it takes the place of `path` at the end, and vanishes on an error.
+
+    It lies in a hidden folder of its own beside `path`, since a library that writes it may put files beside it, and
+    leave them there when it is killed.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    os.close(handle)
-    temporary = Path(name)
+    folder = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=SUFFIX))
+    temporary = folder / path.name
     try:
         yield temporary
         with temporary.open("rb+") as written:
             os.fsync(written.fileno())
-        temporary.chmod(0o666 & ~_umask())  # mkstemp makes private files; a shared store must stay readable
+        temporary.chmod(0o666 & ~_umask())  # safetensors makes private files; a shared store must stay readable
         temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def sweep(folder: Path) -> None:
+    """Remove what processes left in `folder` that were killed while they wrote; none may be writing now."""
+    for left in folder.glob(f".*{SUFFIX}"):
+        shutil.rmtree(left, ignore_errors=True)
 
 
 def _umask() -> int:

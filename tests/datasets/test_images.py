@@ -39,6 +39,18 @@ def test_a_compressed_tar_is_expanded_once(tmp_path: Path) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == ["pets.tgz", "pets.tgz.tar"]
 
 
+def test_a_compressed_tar_that_cannot_be_expanded_leaves_nothing(tmp_path: Path) -> None:
+    path = layouts.write(FILES, tmp_path / "pets.tgz")
+    (tmp_path / "pets.tgz.tar").mkdir()
+    with pytest.raises(DataFileError, match="Unpack the archive yourself"):
+        read_folder(path)
+    (tmp_path / "pets.tgz.tar").rmdir()
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(DataFileError, match="truncated"):
+        read_folder(path)
+    assert [p.name for p in tmp_path.iterdir()] == ["pets.tgz"]
+
+
 def test_archive_that_changed_or_vanished_after_it_was_opened(tmp_path: Path) -> None:
     path = layouts.write(FILES, tmp_path / "pets.zip")
     image = first(path)

@@ -1,12 +1,13 @@
 """Runs an experiment in processes that are killed: `python -m tests.experiments.killing FEATURES FOLDER`.
 
-Everything is imported once; each attempt is a fork of this process, ended by SIGKILL at a random moment or at a given
-file operation. Prints how often it was killed.
+Everything is imported once; each attempt is a fork of this process, killed at a random moment, at a given file
+operation, or when a file grows beyond a size: within a library, where no operation is seen. Prints how often.
 """
 
 import json
 import os
 import random
+import resource
 import signal
 import sys
 import time
@@ -17,15 +18,24 @@ import torch
 from anacp.experiments import Specification, run
 from anacp.experiments.scenario_settings import ScenarioSettings
 
-WRITES = {"open", "os.rename", "os.remove", "os.truncate", "os.chmod"}
+WRITES = {"open", "os.rename", "os.remove", "os.truncate", "os.chmod", "os.mkdir", "shutil.rmtree"}
 
 
-def attempt(specification: Specification, folder: Path, *, seconds: float | None = None, operation: int = 0) -> bool:
+def attempt(
+    specification: Specification,
+    folder: Path,
+    *,
+    seconds: float | None = None,
+    operation: int = 0,
+    size: int = resource.RLIM_INFINITY,
+) -> bool:
     """Fork, run until killed, and return whether the run came to its end before."""
     child = os.fork()
     if not child:
         if operation:
             _die_at(operation, str(folder))
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python would be told of the limit; so it dies of it
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
         try:
             for _ in run(specification, folder, checkpoint_seconds=0):
                 pass
@@ -81,6 +91,15 @@ def kill_at_every_operation(specification: Specification, folder: Path) -> int:
     return operation - 1
 
 
+def kill_within_files(specification: Specification, folder: Path) -> int:
+    """Kill at the first byte of a file beyond 1,000, then beyond 2,000, and so on, and let each come to its end."""
+    size = 1000
+    while not attempt(specification, folder / f"size-{size}", size=size):
+        assert attempt(specification, folder / f"size-{size}")
+        size += 1000
+    return size // 1000 - 1
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
     features, output = sys.argv[1], Path(sys.argv[2])
@@ -90,4 +109,5 @@ if __name__ == "__main__":
     start = time.perf_counter()
     assert attempt(long, output / "random")
     whole = time.perf_counter() - start
-    print(json.dumps([kill_at_random(long, output, 20, whole), kill_at_every_operation(short, output)]))
+    kills = kill_at_random(long, output, 20, whole), kill_at_every_operation(short, output)
+    print(json.dumps([*kills, kill_within_files(short, output)]))

@@ -35,11 +35,12 @@ def test_killed_runs_end_alike(tmp_path: Path) -> None:
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     printed = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
     assert printed.returncode == 0, printed.stderr
-    at_random, at_operations = json.loads(printed.stdout.splitlines()[-1])
+    at_random, at_operations, within_files = json.loads(printed.stdout.splitlines()[-1])
     assert at_random >= 20
     assert at_operations >= 15
-    for kind, n_steps in (("random", 8), ("operation", 2)):
-        expected, names = comparable(tmp_path / kind), files(tmp_path / kind)
+    assert within_files >= 5
+    for kind, whole, n_steps in (("random", "random", 8), ("operation", "operation", 2), ("size", "operation", 2)):
+        expected, names = comparable(tmp_path / whole), files(tmp_path / whole)
         assert len(expected[1]) == n_steps
         assert names == {"spec.toml", "environment.json", "steps.jsonl", "results.json", "model.anacp"}
         killed = list(tmp_path.glob(f"{kind}-*"))

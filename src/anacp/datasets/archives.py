@@ -1,17 +1,15 @@
 """Files inside zip and tar archives, found by position: no handle stays open and nothing is unpacked in memory."""
 
-import contextlib
 import gzip
-import os
 import shutil
 import struct
 import tarfile
-import tempfile
 import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from anacp.atomic import replacing
 from anacp.datasets.images import EncodedImage
 from anacp.errors import DataFileError, MissingDataError
 
@@ -133,21 +131,15 @@ def _expanded(path: Path) -> Path:
     if target.is_file() and target.stat().st_mtime >= path.stat().st_mtime:
         return target
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{target.name}.", suffix=".part")
-    except OSError as problem:
-        raise DataFileError(
-            f"Expected to expand {path} beside itself, got a folder that cannot be written ({problem}). Unpack the "
-            "archive yourself, or copy it to a folder that can be written."
-        ) from problem
-    try:
-        with os.fdopen(handle, "wb") as written, gzip.open(path) as source:
+        with gzip.open(path) as source, replacing(target) as temporary, temporary.open("wb") as written:
             shutil.copyfileobj(source, written, 1 << 20)
-        os.replace(temporary, target)
     except (EOFError, gzip.BadGzipFile, zlib.error) as problem:
         raise broken(path, str(problem)) from problem
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
+    except OSError as problem:
+        raise DataFileError(
+            f"Expected to expand {path} beside itself, got: {problem}. Unpack the archive yourself, or copy it to a "
+            "folder that can be written and has room."
+        ) from problem
     return target
 
 

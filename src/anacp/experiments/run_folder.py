@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
-from anacp.atomic import replacing
+from anacp.atomic import replacing, sweep
 from anacp.errors import AnacpError, MismatchError
 from anacp.experiments.results import (
     EMBEDDING,
@@ -46,8 +46,7 @@ class RunFolder:
         """Keep other processes out; the system lifts the lock when this one ends, however it ends."""
         with locked(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
-            for left in self.path.glob(".*.part"):  # of a process that was killed while it wrote
-                left.unlink(missing_ok=True)
+            sweep(self.path)
             yield
 
     def changed(self, specification: Specification, dataset: str, *, refuse: bool) -> bool:
