@@ -164,16 +164,15 @@ def test_a_newer_card_is_refused(files, store) -> None:
 
 
 KILLED = """
-import sys, time
+import os, signal, sys
 from pathlib import Path
 from anacp.features import FeatureStore, extract
 from tests.backbones.test_backbone import small
 
 backbone, files = small(), sorted(Path(sys.argv[1]).rglob("*.png"))
 for step in extract(backbone, files, store=FeatureStore(Path(sys.argv[2])), items_per_shard=2, batch_size=1):
-    if step.stage == "extract":
-        print(step.done, flush=True)
-        time.sleep(0.2)
+    if step.stage == "extract" and step.done == 5:  # in the middle of the third shard
+        os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
@@ -182,13 +181,7 @@ def test_a_killed_extraction_resumes_at_the_first_missing_shard(files, store) ->
     root = Path(__file__).resolve().parents[2]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(root / "src"), str(root)])}
     command = [sys.executable, "-c", KILLED, str(files[0].parent), str(store.root)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-    for line in process.stdout:
-        if line.strip() == "5":  # in the middle of the third shard
-            process.send_signal(signal.SIGKILL)
-            break
-    process.wait()
-    process.stdout.close()
+    assert subprocess.run(command, env=environment).returncode == -signal.SIGKILL
     (entry,) = store.entries()
     assert entry.card.n_rows == 4
     assert entry.problems() == []
