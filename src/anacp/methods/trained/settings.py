@@ -15,8 +15,8 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
         "L2P": {"read": "tokens", "rate": 0.1, "epochs": 2, "batch_size": 32},
         "DualPrompt": {"rate": 0.1, "epochs": 2, "batch_size": 32},
         "CODAPrompt": {"rate": 2e-2, "epochs": 2, "batch_size": 32},
-        "SLCA": {"rate": 1e-4, "head_rate": 0.05, "epochs": 2, "batch_size": 32},
-        "SequentialFineTuning": {"rate": 1e-3, "epochs": 2, "batch_size": 32},
+        "SLCA": {"rate": 3e-6, "head_rate": 0.05, "epochs": 2, "batch_size": 32},
+        "SequentialFineTuning": {"rate": 1e-5, "epochs": 2, "batch_size": 32},
         "JointLinearProbe": {"rate": 0.1},
         "JointFineTuning": {
             "rank": 16,
