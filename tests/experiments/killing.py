@@ -22,20 +22,15 @@ WRITES = {"open", "os.rename", "os.remove", "os.truncate", "os.chmod", "os.mkdir
 
 
 def attempt(
-    specification: Specification,
-    folder: Path,
-    *,
-    seconds: float | None = None,
-    operation: int = 0,
-    size: int = resource.RLIM_INFINITY,
+    specification: Specification, folder: Path, *, seconds: float | None = None, operation: int = 0, size: int = 0
 ) -> bool:
     """Fork, run until killed, and return whether the run came to its end before."""
     child = os.fork()
     if not child:
         if operation:
             _die_at(operation, str(folder))
-        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python would be told of the limit; so it dies of it
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+        if size:
+            _die_beyond(size)
         try:
             for _ in run(specification, folder, checkpoint_seconds=0):
                 pass
@@ -64,6 +59,13 @@ def _die_at(operation: int, folder: str) -> None:
                 os.kill(os.getpid(), signal.SIGKILL)
 
     sys.addaudithook(hook)
+
+
+def _die_beyond(size: int) -> None:
+    """Have the system kill this process when a file grows beyond that many bytes."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it, and would get an error instead
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
 def kill_at_random(specification: Specification, folder: Path, least: int, whole: float) -> int:
