@@ -94,12 +94,12 @@ def kill_at_every_operation(specification: Specification, folder: Path) -> int:
 
 
 def kill_within_files(specification: Specification, folder: Path) -> int:
-    """Kill at the first byte of a file beyond 1,000, then beyond 2,000, and so on, and let each come to its end."""
-    size = 1000
-    while not attempt(specification, folder / f"size-{size}", size=size):
-        assert attempt(specification, folder / f"size-{size}")
-        size += 1000
-    return size // 1000 - 1
+    """Kill at the first byte of a file beyond 1,000, then beyond 2,000, 4,000, …, and let each come to its end."""
+    kills = 0
+    while not attempt(specification, folder / f"size-{kills}", size=1000 << kills):
+        assert attempt(specification, folder / f"size-{kills}")
+        kills += 1
+    return kills
 
 
 if __name__ == "__main__":
