@@ -8,6 +8,8 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
+from anacp.atomic import replacing
+
 __all__ = ["dequantize", "quantize", "write_sample"]
 
 
@@ -36,4 +38,5 @@ def write_sample(
         tensors[f"x_{split}"], tensors[f"scales_{split}"] = quantize(x)
     for split, y in labels.items():
         tensors[f"y_{split}"] = y
-    save_file(tensors, path, {**card, "classes": json.dumps(list(classes))})
+    with replacing(path) as temporary:
+        save_file(tensors, temporary, {**card, "classes": json.dumps(list(classes))})
