@@ -11,6 +11,8 @@ import resource
 import signal
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -22,15 +24,13 @@ WRITES = {"open", "os.rename", "os.remove", "os.truncate", "os.chmod", "os.mkdir
 
 
 def attempt(
-    specification: Specification, folder: Path, *, seconds: float | None = None, operation: int = 0, size: int = 0
+    specification: Specification, folder: Path, *, seconds: float | None = None, doom: Callable[[], None] | None = None
 ) -> bool:
     """Fork, run until killed, and return whether the run came to its end before."""
     child = os.fork()
     if not child:
-        if operation:
-            _die_at(operation, str(folder))
-        if size:
-            _die_beyond(size)
+        if doom:
+            doom()
         try:
             for _ in run(specification, folder, checkpoint_seconds=0):
                 pass
@@ -47,22 +47,23 @@ def attempt(
     return True
 
 
-def _die_at(operation: int, folder: str) -> None:
-    """Kill this process right before it opens, renames or removes a file of the run for the n-th time."""
-    left = operation
+def die_at_operation(number: int, folder: Path) -> None:
+    """Kill this process right before it opens, renames or removes a file of the run, after doing so `number` times."""
+    left, ours = number, str(folder)
 
     def hook(event: str, arguments: tuple) -> None:
         nonlocal left
-        if event in WRITES and isinstance(arguments[0], str | os.PathLike) and str(arguments[0]).startswith(folder):
-            left -= 1
+        if event in WRITES and isinstance(arguments[0], str | os.PathLike) and str(arguments[0]).startswith(ours):
             if not left:
                 os.kill(os.getpid(), signal.SIGKILL)
+            left -= 1
 
     sys.addaudithook(hook)
 
 
-def _die_beyond(size: int) -> None:
-    """Have the system kill this process when a file grows beyond that many bytes."""
+def die_within_file(number: int, folder: Path) -> None:
+    """Have the system kill this process when a file grows beyond 1,000 bytes, 2,000, 4,000, …"""
+    size = 1000 << number
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it, and would get an error instead
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
@@ -84,20 +85,11 @@ def kill_at_random(specification: Specification, folder: Path, least: int, whole
             number += 1
 
 
-def kill_at_every_operation(specification: Specification, folder: Path) -> int:
-    """Kill one run at its first file operation, the next at its second, and so on; then let each come to its end."""
-    operation = 1
-    while not attempt(specification, folder / f"operation-{operation}", operation=operation):
-        assert attempt(specification, folder / f"operation-{operation}")
-        operation += 1
-    return operation - 1
-
-
-def kill_within_files(specification: Specification, folder: Path) -> int:
-    """Kill at the first byte of a file beyond 1,000, then beyond 2,000, 4,000, …, and let each come to its end."""
+def kill_one_by_one(specification: Specification, folder: Path, kind: str, doom: Callable[[int, Path], None]) -> int:
+    """Kill one run at the first point of a kind, the next at the second, and so on; then let each come to its end."""
     kills = 0
-    while not attempt(specification, folder / f"size-{kills}", size=1000 << kills):
-        assert attempt(specification, folder / f"size-{kills}")
+    while not attempt(specification, place := folder / f"{kind}-{kills}", doom=partial(doom, kills, place)):
+        assert attempt(specification, place)
         kills += 1
     return kills
 
@@ -107,9 +99,9 @@ if __name__ == "__main__":
     features, output = sys.argv[1], Path(sys.argv[2])
     small = {"n_projected": 50, "n_replay": 10}
     long, short = (Specification(features, "AnaCP", small, scenario=ScenarioSettings(tasks=n), seed=1) for n in (8, 2))
-    assert attempt(short, output / "operation")
+    assert attempt(short, output / "short")
     start = time.perf_counter()
-    assert attempt(long, output / "random")
-    whole = time.perf_counter() - start
-    kills = kill_at_random(long, output, 20, whole), kill_at_every_operation(short, output)
-    print(json.dumps([*kills, kill_within_files(short, output)]))
+    assert attempt(long, output / "long")
+    at_random = kill_at_random(long, output, 20, time.perf_counter() - start)
+    at_operations = kill_one_by_one(short, output, "operation", die_at_operation)
+    print(json.dumps([at_random, at_operations, kill_one_by_one(short, output, "size", die_within_file)]))

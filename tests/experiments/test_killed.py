@@ -39,7 +39,7 @@ def test_killed_runs_end_alike(tmp_path: Path) -> None:
     assert at_random >= 20
     assert at_operations >= 15
     assert within_files >= 5
-    for kind, whole, n_steps in (("random", "random", 8), ("operation", "operation", 2), ("size", "operation", 2)):
+    for kind, whole, n_steps in (("random", "long", 8), ("operation", "short", 2), ("size", "short", 2)):
         expected, names = comparable(tmp_path / whole), files(tmp_path / whole)
         assert len(expected[1]) == n_steps
         assert names == {"spec.toml", "environment.json", "steps.jsonl", "results.json", "model.anacp"}
