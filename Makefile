@@ -16,7 +16,7 @@ demo: .venv/installed
 
 # The tests are many and small: two processes of one thread each are faster than one of two.
 test: .venv/installed
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -m "not golden" -n 2
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -m "not golden" -n 2 --durations 10
 
 golden: .venv/installed
 	.venv/bin/python -m pytest -m golden -s

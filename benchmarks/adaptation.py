@@ -20,8 +20,9 @@ from anacp import AnaCP
 from anacp.adaptation import Adaptation, Recipe, adapt
 from anacp.backbones import Backbone, backbone
 from anacp.datasets import Dataset, open_dataset
-from anacp.experiments import Failed, Finished, RunResult, Specification, rows, sweep
-from anacp.features import FeatureStore, features_of
+from anacp.encoders import Encoder, FeatureStore
+from anacp.experiments import Failed, Finished, RunResult, Specification, compared, sweep
+from anacp.progress import Progress
 from anacp.scenarios import ClassIncremental
 
 N_RANPAC = 5000
@@ -34,16 +35,11 @@ def adaptation_of(frozen: Backbone, data: Dataset, chosen: Recipe, seed: int, pa
     scenario = ClassIncremental(data.train.labels, seed=seed)
     first = data.train.take(next(iter(scenario.tasks(data.train.labels))).rows)
 
-    def report(step) -> None:
-        if step.step == step.n_steps:
-            print(
-                f"  seed {seed}, epoch {step.epoch}: loss {step.loss:.4f}, accuracy {step.accuracy:.1f}, "
-                f"{step.seconds:.0f} s",
-                flush=True,
-            )
+    def report(progress: Progress) -> None:
+        print(f"  seed {seed}, {progress.words}", end="\r", flush=True)
 
     adaptation = adapt(
-        frozen, first.items, first.labels, recipe=chosen, seed=seed, checkpoints=path.parent, progress=report
+        frozen, first.items, first.labels, recipe=chosen, seed=seed, checkpoints=path.parent, report=report
     )
     adaptation.save(path)
     return adaptation
@@ -53,7 +49,8 @@ def choose(data: Dataset, frozen: Backbone, rates: list[str], seeds: list[int], 
     store = FeatureStore(output / "features")
 
     def score(encoder: Backbone, seed: int) -> float:
-        train, validation = (features_of(encoder, part.items, store=store).x for part in (data.train, data.validation))
+        parts = (data.train, data.validation)
+        train, validation = (Encoder(encoder).encode(part.items, store=store).x for part in parts)
         model = AnaCP(random_state=seed).partial_fit(train, data.train.labels)
         return 100 * model.score(validation, data.validation.labels)
 
@@ -105,7 +102,7 @@ def table(results: list[RunResult]) -> str:
         "| method | adaptation | A_last | A_avg | adapt | features | learn, solve, predict |",
         "|---|---|---|---|---|---|---|",
     ]
-    by_title = {row.method: row for row in rows(results)}
+    by_title = {row.method: row for row in compared(results)}
     for title in sorted(by_title, key=lambda title: list(METHODS).index(title.split()[0])):
         row, own = by_title[title], [result for result in results if result.title == title]
         spent = {kind: np.mean([result.seconds[kind] for result in own]) for kind in own[0].seconds}

@@ -22,7 +22,7 @@ def main() -> None:
     batch_size = int(sys.argv[2]) if len(sys.argv) > 2 else 32
     backbones = {engine: backbone(name, engine=engine) for engine in ("torch", "onnx")}
     engines = {engine: loaded._running() for engine, loaded in backbones.items()}
-    example = backbones["torch"]._reader.example()
+    example = backbones["torch"].reader.example()
     batch = {key: np.resize(array, (batch_size, *array.shape[1:])) for key, array in example.items()}
     features = {engine: running.run(batch) for engine, running in engines.items()}  # warms up
     seconds: dict[str, list[float]] = {engine: [] for engine in engines}

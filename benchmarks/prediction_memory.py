@@ -25,13 +25,13 @@ def resident() -> float:
 
 
 def measure(name: str) -> None:
-    from anacp.learners import method
+    from anacp.methods import find_method
 
     generator = np.random.default_rng(0)
     means = generator.normal(size=(CLASSES, FEATURES)).astype(np.float32)
     y = np.arange(3 * CLASSES) % CLASSES
     x = means[y] + generator.normal(size=(len(y), FEATURES)).astype(np.float32)
-    model = method(name).partial_fit(x, y).solve()
+    model = find_method(name).new().partial_fit(x, y).solve()
     n_rows = 2 * model._block_rows if name == "FeCAM" else ROWS
     rows = np.repeat(means, n_rows // CLASSES + 1, axis=0)[:n_rows] + np.float32(0.5)
     before, peak, done = resident(), [0.0], threading.Event()
@@ -53,8 +53,8 @@ def measure(name: str) -> None:
 if len(sys.argv) == 3 and sys.argv[1] == "--one":
     measure(sys.argv[2])
 else:
-    from anacp.learners import COMPARED
+    from anacp.methods import compared_methods
 
     print("| method | rows | MB before | MB more at the peak | seconds |\n|---|---|---|---|---|", flush=True)
-    for name in sys.argv[1:] or COMPARED:
+    for name in sys.argv[1:] or compared_methods():
         subprocess.run([sys.executable, __file__, "--one", name], check=True)

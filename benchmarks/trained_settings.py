@@ -12,9 +12,9 @@ from pathlib import Path
 from time import process_time
 
 from anacp.backbones import backbone
+from anacp.catalogue import METHODS
 from anacp.datasets import open_dataset
 from anacp.experiments import follow
-from anacp.methods.trained import trained
 from anacp.scenarios import ClassIncremental
 
 
@@ -29,11 +29,11 @@ def main() -> None:
     print("| method | parameters | validation accuracy | seconds |\n|---|---|---|---|", flush=True)
     for candidate in options.candidates:
         name, *stated = candidate.split()
-        kind = trained(name)
-        model = kind(encoder, **{key: json.loads(value) for key, _, value in (one.partition("=") for one in stated)})
+        entry, pairs = METHODS.find(name), (one.partition("=") for one in stated)
+        model = entry.new(encoder, **{key: json.loads(value) for key, _, value in pairs})
         started = process_time()
-        steps = follow(model, data.train, data.validation, scenario, joint=kind.joint)
-        *_, last = islice(steps, 1 if kind.joint else options.tasks)
+        steps = follow(model, data.train, data.validation, scenario, joint=entry.joint)
+        *_, last = islice(steps, 1 if entry.joint else options.tasks)
         seconds = process_time() - started
         print(f"| {name} | {', '.join(stated)} | {last.step.accuracy:.2f} | {seconds:.0f} |", flush=True)
 

@@ -1,13 +1,18 @@
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import settings
 
+from anacp.backbones import Backbone
+from anacp.catalogue import METHODS
 from anacp.datasets import Card, Dataset, Examples
-from anacp.learners import LEARNERS
+from anacp.testing import blobs
+
+__all__ = ["SHARED", "blobs", "features_dataset"]
 
 # What lands is judged by the same examples every time; elsewhere hypothesis looks for new ones.
 settings.register_profile("ci", derandomize=True)
@@ -34,13 +39,22 @@ def shared() -> Path:
     return SHARED
 
 
+@pytest.fixture(scope="session")
+def transformer(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Backbone]:
+    """A small transformer of a kind; frozen, so that all tests share it."""
+    from tests.adaptation.models import tiny
+
+    folder = tmp_path_factory.mktemp("networks")
+    return cache(lambda kind, engine="torch": tiny(kind, folder, engine))
+
+
 @pytest.fixture
 def own_registry() -> Iterator[None]:
     """A test may register learners of its own; no other test sees them."""
-    before = dict(LEARNERS)
+    before = dict(METHODS)
     yield
-    LEARNERS.clear()
-    LEARNERS.update(before)
+    METHODS.clear()
+    METHODS.update(before)
 
 
 def features_dataset(
@@ -49,11 +63,3 @@ def features_dataset(
     """Features as a data set."""
     card = Card(name, name, "features", "as given")
     return Dataset(name, "features", Examples(x_train, y_train), Examples(x_test, y_test), card)
-
-
-def blobs(n_classes: int = 5, n_rows: int = 12, n_features: int = 8, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Gaussian classes that overlap a little, in random order."""
-    generator = np.random.default_rng(seed)
-    y = generator.permutation(np.repeat(np.arange(n_classes), n_rows))
-    means = generator.normal(size=(n_classes, n_features)) * 2
-    return means[y] + generator.normal(size=(len(y), n_features)), y

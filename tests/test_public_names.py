@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import anacp
-from anacp.learners import LEARNERS
+from anacp.catalogue import METHODS
 
 
 def test_names() -> None:
@@ -15,7 +15,8 @@ def test_names() -> None:
     for name in anacp.__all__:
         assert getattr(anacp, name) is not None
         assert name in dir(anacp)
-    assert set(LEARNERS) <= set(anacp.__all__)
+    ours = {entry.make.__name__ for entry in METHODS.values() if entry.takes == "features"}
+    assert ours <= set(anacp.__all__)
     with pytest.raises(AttributeError, match="no attribute 'Anacp'"):
         anacp.Anacp  # noqa: B018
 

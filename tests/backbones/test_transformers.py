@@ -9,6 +9,7 @@ from torch.nn import functional
 from anacp.backbones import PRESETS, TextPreprocessing, backbone
 from anacp.backbones.moco import vit_from_checkpoint
 from anacp.errors import MismatchError, ModelFileError, UnavailableError
+from tests.adaptation.models import tiny
 from tests.backbones.models import dinov2_folder, moco_checkpoint, pictures
 
 pytest.importorskip("transformers")
@@ -141,34 +142,15 @@ def test_vision_encoders_of_other_families(tmp_path, family: str, pooling: str) 
     assert backbone(f"hf:{tmp_path}").fingerprint == loaded.fingerprint
 
 
-def text_folder(folder, *, n_layers: int = 2):
-    from transformers import BertConfig, BertModel, BertTokenizer
-
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *["the", "cat", "dog", "sat", "ran", "on", "mat"]]
-    folder.mkdir()
-    (folder / "vocab.txt").write_text("\n".join(words))
-    BertTokenizer(str(folder / "vocab.txt"), model_max_length=16).save_pretrained(folder)
-    config = BertConfig(
-        vocab_size=len(words),
-        hidden_size=24,
-        num_hidden_layers=n_layers,
-        num_attention_heads=2,
-        intermediate_size=48,
-        max_position_embeddings=16,
-    )
-    BertModel(config, add_pooling_layer=False).save_pretrained(folder)
-    return folder
-
-
 def test_text_encoder(tmp_path) -> None:
-    loaded = backbone(f"hf:{text_folder(tmp_path / 'bert')}")
-    assert (loaded.modality, loaded.n_features) == ("text", 24)
+    loaded = tiny("bert", tmp_path, "auto")
+    assert (loaded.modality, loaded.n_features, loaded.engine) == ("text", 24, "onnx")
     assert loaded.preset.preprocessing == TextPreprocessing(max_tokens=16)
-    texts = ["the cat sat on the mat", "dog", "", "the " * 50]
-    together = loaded.encode(texts)
+    texts = ["the red house", "car", "", "the " * 50]
     alone = np.concatenate([loaded.encode([text]) for text in texts])
-    np.testing.assert_allclose(together, alone, atol=1e-5)  # padding leaves no trace
-    assert backbone(f"hf:{tmp_path / 'bert'}").fingerprint == loaded.fingerprint
+    np.testing.assert_array_equal(loaded.encode(texts), alone)  # no text moves a bit of another
+    padded = loaded.run(loaded.reader.read(texts))  # as training reads them
+    np.testing.assert_allclose(padded, alone, atol=1e-5)
 
 
 def test_incomplete_weights_are_refused(tmp_path) -> None:

@@ -2,17 +2,10 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from anacp.cli.app import app
 from anacp.datasets import SOURCES
+from tests.cli.conftest import anacp
 from tests.datasets import layouts
-
-
-def run(*arguments: str, code: int = 0) -> str:
-    result = CliRunner().invoke(app, ["datasets", *arguments])
-    assert result.exit_code == code, result.output
-    return result.output
 
 
 @pytest.fixture
@@ -23,11 +16,10 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_list(root: Path) -> None:
-    printed = run("list")
-    assert "\x1b" not in printed
+    printed = anacp("datasets", "list")
     assert str(root / "cub-200-2011" / "CUB_200_2011.tgz") in printed
     assert "tiny-imagenet-200.zip" in printed
-    listed = {row["name"]: row for row in json.loads(run("list", "--json"))["datasets"]}
+    listed = {row["name"]: row for row in json.loads(anacp("datasets", "list", "--json"))["datasets"]}
     assert set(listed) == {*SOURCES, "sample:cifar100", "sample:clinc150"}
     assert listed["cub-200-2011"]["paths"] == [str(root / "cub-200-2011" / "CUB_200_2011.tgz")]
     assert listed["cub-200-2011"]["advice"] == ""
@@ -36,27 +28,27 @@ def test_list(root: Path) -> None:
 
 
 def test_card() -> None:
-    assert "CC-BY 3.0" in run("card", "clinc150")
-    card = json.loads(run("card", "CUB", "--json"))
+    assert "CC-BY 3.0" in anacp("datasets", "card", "clinc150")
+    card = json.loads(anacp("datasets", "card", "CUB", "--json"))
     assert card["sizes"] == {"train": 5994, "test": 5794}
-    assert json.loads(run("card", "clinc150", "--json"))["checksums"] == "not published"
-    assert json.loads(run("card", "sample:clinc150", "--json"))["n_classes"] == 150
+    assert json.loads(anacp("datasets", "card", "clinc150", "--json"))["checksums"] == "not published"
+    assert json.loads(anacp("datasets", "card", "sample:clinc150", "--json"))["n_classes"] == 150
 
 
 @pytest.mark.usefixtures("root")
 def test_check_finds_what_differs() -> None:
-    printed = run("check", "cub-200-2011", code=1)
+    printed = anacp("datasets", "check", "cub-200-2011", code=1)
     assert "DIFFERS from the published file" in printed
     assert "train: 4, DIFFERS from the published 5,994" in printed
-    report = json.loads(run("check", "cub-200-2011", "--json", code=1))
+    report = json.loads(anacp("datasets", "check", "cub-200-2011", "--json", code=1))
     assert report["passed"] is False
     assert report["files"][0]["agrees"] is False
 
 
 def test_check_passes_and_lists_duplicates(tmp_path: Path) -> None:
-    assert "0 contents" in run("check", "sample:cifar100")
+    assert "0 contents" in anacp("datasets", "check", "sample:cifar100")
     (tmp_path / "a.csv").write_text("text,label,split\nHello,x,train\nhello,y,test\nbye,x,test\n")
-    assert "different labels" in run("check", str(tmp_path / "a.csv"))
-    report = json.loads(run("check", str(tmp_path / "a.csv"), "--json"))
+    assert "different labels" in anacp("datasets", "check", str(tmp_path / "a.csv"))
+    report = json.loads(anacp("datasets", "check", str(tmp_path / "a.csv"), "--json"))
     assert report["passed"] is True
     assert [(found["train"], found["test"]) for found in report["duplicates"]] == [([0], [0])]

@@ -10,57 +10,42 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from anacp.cli.app import app, main
 from anacp.experiments import expand, load_runs
-from tests.conftest import blobs
+from tests.cli.conftest import anacp
 
 ROOT = Path(__file__).resolve().parents[2]
 # The real command, in a process of its own; each step waits, so that a signal finds it at work.
 SLOW = """
 import time
-from anacp.learners import NCM, register
+from anacp.catalogue import method
+from anacp.learners import NCM
 
-@register
+@method()
 class Slow(NCM):
-    def _solve(self):
+    def _solve(self, memory, before):
         if len(self.classes_) > 1:  # the second task takes longer than any busy machine needs to interrupt it
             time.sleep(60)
-        return super()._solve()
+        return super()._solve(memory, before)
 """
 
 
-@pytest.fixture
-def features(tmp_path: Path) -> Path:
-    x, y = blobs(n_classes=6, n_rows=30)
-    np.savez(tmp_path / "blobs.npz", xtr=x[:120], ytr=y[:120], xte=x[120:], yte=y[120:])
-    return tmp_path / "blobs.npz"
-
-
-def run(*arguments: object) -> str:
-    result = CliRunner().invoke(app, ["run", *map(str, arguments)])
-    assert result.exit_code == 0, result.output
-    return result.output
-
-
-def test_flags(features: Path, tmp_path: Path) -> None:
+def test_flags(features: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     arguments = ("--dataset", features, "--method", "ncm,SLDA", "--seeds", "0,1", "--tasks", 3, "--output", out)
-    printed = run(*arguments)
+    printed = anacp("run", *arguments)
     assert re.search(r"SLDA +\d+\.\d\d ± \d+\.\d\d", printed)
     assert "[4/4]" in printed
     assert str(out / "blobs" / "NCM-seed1") in printed
     assert "Seconds, of the quickest seed, were measured on" in printed
-    assert "\x1b" not in printed
     assert len(load_runs(out)) == 4
-    assert run(*arguments).count("kept from before") == 4
-    assert "kept from before" not in run(*arguments, "--fresh")
+    assert anacp("run", *arguments).count("kept from before") == 4
+    assert "kept from before" not in anacp("run", *arguments, "--fresh")
 
 
-def test_parameters_and_json(features: Path, tmp_path: Path) -> None:
+def test_parameters_and_json(features: str, tmp_path: Path) -> None:
     parameters = ("--set", "n_projected=30", "--set", "classifier=ncm", "--set", "normalize=false", "--joint")
-    printed = run("--dataset", features, "--tasks", 2, "--output", tmp_path / "out", "--json", *parameters)
+    printed = anacp("run", "--dataset", features, "--tasks", 2, "--output", tmp_path / "out", "--json", *parameters)
     [one] = json.loads(printed)["runs"]
     assert one["specification"]["method"]["parameters"] == {
         "n_projected": 30, "classifier": "ncm", "normalize": False
@@ -69,10 +54,10 @@ def test_parameters_and_json(features: Path, tmp_path: Path) -> None:
     assert one == json.loads((Path(one["folder"]) / "results.json").read_text()) | {"folder": one["folder"]}
 
 
-def test_a_run_can_be_repeated_from_its_folder(features: Path, tmp_path: Path) -> None:
-    run("--dataset", features, "--method", "SLDA", "--tasks", 3, "--seeds", 5, "--output", tmp_path / "out")
+def test_a_run_can_be_repeated_from_its_folder(features: str, tmp_path: Path) -> None:
+    anacp("run", "--dataset", features, "--method", "SLDA", "--tasks", 3, "--seeds", 5, "--output", tmp_path / "out")
     [folder] = (tmp_path / "out" / "blobs").iterdir()
-    run(folder / "spec.toml", "--output", tmp_path / "again")
+    anacp("run", folder / "spec.toml", "--output", tmp_path / "again")
     first, second = load_runs(tmp_path / "out"), load_runs(tmp_path / "again")
     assert first[0].specification == second[0].specification
     np.testing.assert_array_equal(first[0].class_incremental, second[0].class_incremental)
@@ -87,7 +72,7 @@ def test_the_example_of_the_page(tmp_path: Path) -> None:
     ]  # fmt: skip
     quick = text.replace("seeds = [0, 1]", "seeds = [0]").replace("tasks = 10", "tasks = 2")
     (tmp_path / "experiment.toml").write_text(quick)
-    printed = run(tmp_path / "experiment.toml", "--output", tmp_path / "out")
+    printed = anacp("run", tmp_path / "experiment.toml", "--output", tmp_path / "out")
     assert re.search(r"joint ridge +\d\d\.\d\d +- ", printed)
     runs = load_runs(tmp_path / "out")
     assert [one.title for one in runs] == ["AnaCP, D = 500", "NCM", "joint ridge"]
@@ -104,31 +89,17 @@ def test_the_example_of_the_page(tmp_path: Path) -> None:
         (["--dataset", "{features}", "--set", "ridge"], "Expected --set NAME=VALUE, got 'ridge'."),
         (["--dataset", "{features}", "--set", "rigde=1"], "[method.parameters] rigde: did you mean 'ridge'?"),
         (["--dataset", "{features}"], "Expected between 1 and 6 tasks"),
-        (
-            ["--dataset", "{features}", "--tasks", "2", "--set", "ridge=-1"],
-            "1 of 1 runs failed. AnaCP seed 0: ",
-        ),
+        (["--dataset", "{features}", "--tasks", "2", "--set", "ridge=-1"], "1 of 1 runs failed. AnaCP seed 0: "),
     ],
 )
 def test_errors_are_one_line(
-    arguments: list[str],
-    message: str,
-    features: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    arguments: list[str], message: str, features: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error_of
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.argv", ["anacp", "run", *(one.format(features=features) for one in arguments)])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 2
-    error = capsys.readouterr().err
-    assert message in error
-    assert error.count("\n") == 1
+    assert message in error_of("run", *(one.format(features=features) for one in arguments))
 
 
-def test_control_c_ends_calmly(features: Path, tmp_path: Path) -> None:
+def test_control_c_ends_calmly(features: str, tmp_path: Path) -> None:
     (tmp_path / "slow.py").write_text(SLOW)
     (tmp_path / "spec.toml").write_text(
         f"dataset = '{features}'\nmethod = {{ name = 'Slow', file = '{tmp_path}/slow.py' }}\nscenario.tasks = 6"

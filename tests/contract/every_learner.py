@@ -1,11 +1,7 @@
 """Every registered learner, in every setting that takes a branch of its own."""
 
-import numpy as np
-import pytest
-
-from anacp.learners import LEARNERS, Learner
-
-__all__ = ["every_learner", "few_rows", "learners", "same"]
+from anacp.catalogue import METHODS, MethodEntry
+from anacp.learners import Learner
 
 # Small sizes for learners whose defaults are large, and every branch.
 SETTINGS: dict[str, list[dict[str, object]]] = {
@@ -40,16 +36,14 @@ SETTINGS: dict[str, list[dict[str, object]]] = {
 
 
 def every_learner() -> list[Learner]:
-    return [cls(**setting) for name, cls in LEARNERS.items() for setting in SETTINGS.get(name, [{}])]
+    return [entry.make(**setting) for entry in _classes() for setting in SETTINGS.get(entry.name, [{}])]
 
 
-# With so few rows a ridge at the edge of its grid is no surprise.
-few_rows = pytest.mark.filterwarnings("ignore::anacp.errors.RidgeEdgeWarning")
-learners = pytest.mark.parametrize("learner", every_learner(), ids=repr)
-TOLERANCE = {"float32": 2e-3, "float64": 1e-9}
+def one_of_each() -> list[Learner]:
+    """Every class in the first of its settings."""
+    return [entry.make(**SETTINGS.get(entry.name, [{}])[0]) for entry in _classes()]
 
 
-def same(a: Learner, b: Learner, x: np.ndarray) -> None:
-    np.testing.assert_array_equal(a.classes_, b.classes_)
-    np.testing.assert_allclose(a.decision_function(x), b.decision_function(x), atol=TOLERANCE[a.dtype])
-    np.testing.assert_allclose(a.predict_proba(x), b.predict_proba(x), atol=TOLERANCE[a.dtype])
+def _classes() -> list[MethodEntry]:
+    known = [entry for entry in METHODS.values() if entry.takes == "features" and not entry.parameters]
+    return [entry for entry in known if entry.make.__module__.startswith("anacp.")]

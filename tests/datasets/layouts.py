@@ -141,33 +141,25 @@ CAR_CODES = {"train": [1, 190, 191, 196, 1, 190], "test": [196, 1, 191, 190]}
 
 def cars() -> dict[str, Files]:
     """The four published things: two archives of images, the development kit, and the labels of the test images."""
-    names = np.array([[f"Car {number} Sedan 2012" for number in range(1, 197)]], object)
+    classes = np.array([[f"Car {number} Sedan 2012" for number in range(1, 197)]], object)
     kit = {
-        "devkit/cars_meta.mat": _matlab(class_names=names),
+        "devkit/cars_meta.mat": _matlab(class_names=classes),
         "devkit/cars_train_annos.mat": _annotations(CAR_CODES["train"]),
     }
-    images = {
-        f"cars_{split}": {
-            f"cars_{split}/{row:05}.jpg": picture(len(codes) * 100 + row) for row in range(1, len(codes) + 1)
-        }
-        for split, codes in CAR_CODES.items()
-    }
-    labels = {"cars_test_annos_withlabels.mat": _annotations(CAR_CODES["test"])}
-    return {"car_devkit": kit, **images, "": labels}
+    made = {"car_devkit": kit, "": {"cars_test_annos_withlabels.mat": _annotations(CAR_CODES["test"])}}
+    for split, codes in CAR_CODES.items():
+        names = [f"cars_{split}/{row:05}.jpg" for row in range(1, len(codes) + 1)]
+        made[f"cars_{split}"] = {name: picture(len(codes) * 100 + row) for row, name in enumerate(names)}
+    return made
 
 
 def clinc() -> dict[str, list[list[str]]]:
+    intents = ("balance", "weather")
     pairs = {
-        split: [
-            [f"{split} query {row} about {intent}", intent] for intent in ("balance", "weather") for row in range(n)
-        ]
+        split: [[f"{split} query {row} about {intent}", intent] for intent in intents for row in range(n)]
         for split, n in (("train", 5), ("val", 1), ("test", 2))
     }
     return {**pairs, "oos_test": [["what is love", "oos"]], "oos_val": [], "oos_train": [["who am i", "oos"]]}
-
-
-def _features(columns: Mapping[str, object]) -> dict[bytes, bytes]:
-    return {b"huggingface": json.dumps({"info": {"features": dict(columns)}}).encode()}
 
 
 def class_label(names: Sequence[str]) -> dict[str, object]:
@@ -175,8 +167,8 @@ def class_label(names: Sequence[str]) -> dict[str, object]:
 
 
 def table(columns: Mapping[str, object], features: Mapping[str, object] | None = None) -> pyarrow.Table:
-    made = pyarrow.table(dict(columns))
-    return made.replace_schema_metadata(_features(features)) if features else made
+    stated = {b"huggingface": json.dumps({"info": {"features": features}}).encode()} if features else None
+    return pyarrow.table(columns).replace_schema_metadata(stated)
 
 
 def image_column(contents: Sequence[bytes], paths: Sequence[str | None]) -> pyarrow.Array:

@@ -31,9 +31,9 @@ def test_images_are_compared_decoded(tmp_path: Path) -> None:
     layouts.write({"train/cat/x.png": first, "test/cat/y.bmp": as_bitmap, "test/cat/z.png": second}, tmp_path)
     data = read_folder(tmp_path)
     steps: list[tuple[int, int]] = []
-    found = duplicates(data, progress=lambda done, total: steps.append((done, total)))
+    found = duplicates(data, report=lambda step: steps.append((step.done, step.total)))
     assert [(d.train, d.test) for d in found] == [((0,), (0,))]
-    assert steps == [(1, 3), (3, 3)]
+    assert steps == [(3, 3)]
 
 
 def test_features_are_compared_by_row() -> None:

@@ -2,16 +2,15 @@
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from anacp.datasets import image_files, read_labelled
 from anacp.errors import InputError, MissingDataError
+from tests.datasets import layouts
 
 
 def test_every_image_of_a_folder(tmp_path) -> None:
-    for name in ("bus/1.png", "bus/2.png", "train/far/3.png"):  # a class may be called train
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        Image.new("RGB", (4, 4)).save(tmp_path / name)
+    # A class may be called train.
+    layouts.write(dict.fromkeys(("bus/1.png", "bus/2.png", "train/far/3.png"), layouts.picture(0)), tmp_path)
     examples = read_labelled(tmp_path)
     assert examples.labels.tolist() == ["bus", "bus", "train"]
     assert [path.name for path in image_files(tmp_path)] == ["1.png", "2.png", "3.png"]
@@ -22,9 +21,7 @@ def test_every_image_of_a_folder(tmp_path) -> None:
 
 
 def test_split_folders_must_be_chosen(tmp_path) -> None:
-    for name in ("train/a/1.png", "train/b/2.png", "test/a/3.png"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        Image.new("RGB", (4, 4)).save(tmp_path / name)
+    layouts.write(dict.fromkeys(("train/a/1.png", "train/b/2.png", "test/a/3.png"), layouts.picture(0)), tmp_path)
     with pytest.raises(InputError, match=r"\('test', 'train'\) or 'all', got none chosen"):
         read_labelled(tmp_path)
     assert read_labelled(tmp_path, split="train").labels.tolist() == ["a", "b"]

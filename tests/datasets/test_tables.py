@@ -8,7 +8,7 @@ import pyarrow
 import pytest
 
 from anacp.datasets import TableImage, open_dataset
-from anacp.errors import DataFileError
+from anacp.errors import DataFileError, UnavailableError
 from tests.datasets import layouts
 
 SAVE = {"save_to_disk": layouts.save_to_disk, "parquet": layouts.save_parquet}
@@ -94,17 +94,16 @@ def test_clinc(form: str, tmp_path: Path) -> None:
 @both
 def test_what_is_wrong_is_said(form: str, tmp_path: Path) -> None:
     table = images(6, 0, ["a", "b"])
-    SAVE[form]({"train": table}, tmp_path / "x" / "cub-200-2011")
-    with pytest.raises(DataFileError, match=r"a split named test in .*, got train"):
-        open_dataset("cub", root=tmp_path / "x")
     renamed = table.rename_columns(["photo", "label"])
-    SAVE[form]({"train": renamed, "test": renamed}, tmp_path / "y" / "cub-200-2011")
-    with pytest.raises(DataFileError, match=r"a column named image or img in .*, got photo, label"):
-        open_dataset("cub", root=tmp_path / "y")
     hidden = layouts.table({"image": table["image"], "label": [-1] * 6}, {"label": layouts.class_label(["a", "b"])})
-    SAVE[form]({"train": table, "test": hidden}, tmp_path / "w" / "cub-200-2011")
-    with pytest.raises(DataFileError, match="class numbers from 0 to 1 in the column label"):
-        open_dataset("cub", root=tmp_path / "w")
+    for place, splits, message in (
+        ("x", {"train": table}, r"a split named test in .*, got train"),
+        ("y", {"train": renamed, "test": renamed}, r"a column named image or img in .*, got photo, label"),
+        ("w", {"train": table, "test": hidden}, "class numbers from 0 to 1 in the column label"),
+    ):
+        SAVE[form](splits, tmp_path / place / "cub-200-2011")
+        with pytest.raises(DataFileError, match=message):
+            open_dataset("cub", root=tmp_path / place)
     folder = SAVE[form]({"train": table, "test": table}, tmp_path / "z" / "cub-200-2011")
     broken = next(path for path in sorted(folder.rglob("*")) if path.suffix in (".arrow", ".parquet"))
     broken.write_bytes(broken.read_bytes()[:100])
@@ -112,19 +111,15 @@ def test_what_is_wrong_is_said(form: str, tmp_path: Path) -> None:
         open_dataset("cub", root=tmp_path / "z")
 
 
-def test_without_pyarrow_the_extra_is_named(tmp_path: Path) -> None:
+def test_without_pyarrow_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     layouts.save_parquet({"train": images(6, 0, ["a"]), "test": images(6, 0, ["a"])}, tmp_path / "cub-200-2011")
-    code = (
-        "import sys; sys.modules['pyarrow'] = None\n"
-        "import anacp.datasets as d, anacp.errors as e\n"
-        f"try: d.open_dataset('cub', root={str(tmp_path)!r})\n"
-        "except e.UnavailableError as problem: print(problem)"
-    )
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert "pip install 'anacp[parquet]'" in printed
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(UnavailableError, match=r"pip install 'anacp\[parquet\]'"):
+        open_dataset("cub", root=tmp_path)
 
 
-def test_importing_the_room_needs_neither_pillow_nor_pyarrow() -> None:
-    code = "import sys, anacp.datasets; print([name for name in ('PIL', 'pyarrow', 'scipy.io') if name in sys.modules])"
+def test_importing_what_makes_features_is_light() -> None:
+    heavy = ("PIL", "pyarrow", "scipy.io", "transformers", "onnxruntime")
+    code = f"import sys, anacp.datasets, anacp.encoders; print([name for name in {heavy} if name in sys.modules])"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert printed.strip() == "[]"

@@ -4,14 +4,18 @@ import contextlib
 import doctest
 import io
 import re
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-import anacp.learners.anacp
+from anacp.catalogue import METHODS
+from anacp.learners import Learner
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+LEARNERS = [entry.make for entry in METHODS.values() if entry.takes == "features" and not entry.parameters]
 BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -19,20 +23,22 @@ BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_snippets(page: Path, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    namespace: dict[str, object] = {"__name__": "snippet"}
+    module = ModuleType("snippet")
+    monkeypatch.setitem(sys.modules, "snippet", module)  # what is pickled is looked up where it was defined
     printed = None
     for language, body in BLOCK.findall(page.read_text()):
         if language == "python":
             with contextlib.redirect_stdout(io.StringIO()) as output:
-                exec(compile(body, str(page), "exec"), namespace)
+                exec(compile(body, str(page), "exec"), module.__dict__)
             printed = output.getvalue()
         elif printed is not None:  # a text block right after a snippet is its output
             assert printed == body
             printed = None
 
 
-def test_docstring_examples() -> None:
-    result = doctest.testmod(anacp.learners.anacp)
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: learner.__name__)
+def test_docstring_examples(learner: type[Learner]) -> None:
+    result = doctest.testmod(sys.modules[learner.__module__])
     assert result.attempted > 0
     assert result.failed == 0
 

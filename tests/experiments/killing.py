@@ -17,8 +17,7 @@ from pathlib import Path
 
 import torch
 
-from anacp.experiments import Specification, run
-from anacp.experiments.scenario_settings import ScenarioSettings
+from anacp.experiments import ScenarioSettings, Specification, run
 
 WRITES = {"open", "os.rename", "os.remove", "os.truncate", "os.chmod", "os.mkdir", "shutil.rmtree"}
 

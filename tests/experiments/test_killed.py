@@ -6,10 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 from safetensors.numpy import load_file
 
-from tests.conftest import blobs
+from tests.reports.made import write_features
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -29,9 +28,8 @@ def comparable(folder: Path) -> tuple[dict, list, dict]:
 
 
 def test_killed_runs_end_alike(tmp_path: Path) -> None:
-    x, y = blobs(n_classes=16, n_rows=30, n_features=12)
-    np.savez(tmp_path / "blobs.npz", xtr=x[:320], ytr=y[:320], xte=x[320:], yte=y[320:])
-    command = [sys.executable, "-m", "tests.experiments.killing", str(tmp_path / "blobs.npz"), str(tmp_path)]
+    features = write_features(tmp_path / "blobs.npz", n_classes=16)
+    command = [sys.executable, "-m", "tests.experiments.killing", features, str(tmp_path)]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     printed = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
     assert printed.returncode == 0, printed.stderr

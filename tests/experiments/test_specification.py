@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from anacp.errors import AnacpError, DataFileError, MissingDataError, ParameterError
 from anacp.experiments import ScenarioSettings, Specification, expand, specifications
 from anacp.experiments.toml import to_toml
+from anacp.paper import Cell
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=6)
 values = st.recursive(
@@ -49,6 +50,8 @@ def test_what_toml_cannot_say_is_refused() -> None:
             embedding=True,
             keep_model=False,
             substitute={"for": "Table 1", "note": "another backbone"},
+            paper=Cell("table1", "AnaCP", "CIFAR100"),
+            quick=True,
             scenario=ScenarioSettings("online", sizes=(9, 5), order=("b", "a"), batch_size=7, base="blurry", share=0.2),
         ),
     ],
@@ -100,6 +103,40 @@ def test_a_file_expands_to_data_sets_methods_and_seeds() -> None:
     assert len({run.folder for run in runs}) == 8
 
 
+def test_a_file_may_state_the_table_a_data_set_its_column_and_a_method_its_row() -> None:
+    runs = expand(
+        tomllib.loads("""
+        paper = { table = "table1" }
+        [[dataset]]
+        name = "cifar100"
+        backbone = "dinov2-base"
+        paper = { column = "CIFAR100" }
+        [[dataset]]
+        name = "sample:clinc150"
+        [[method]]
+        name = "NCM"
+        paper = { row = "SimpleCIL" }
+        [[method]]
+        name = "SLDA"
+        paper = { row = "SLDA" }
+    """)
+    )
+    assert [run.paper for run in runs] == [
+        Cell("table1", row, column) for column in ("CIFAR100", None) for row in ("SimpleCIL", "SLDA")
+    ]
+
+
+def test_other_numbers_of_tasks_are_not_the_papers() -> None:
+    theirs = {"dataset": "cifar100", "backbone": "dinov2-base", "paper": Cell("table1", "SimpleCIL", "CIFAR100")}
+    assert (
+        Specification(method="NCM", **theirs).paper
+        == Specification(method="NCM", scenario=ScenarioSettings(tasks=10), **theirs).paper
+    )
+    for settings in (ScenarioSettings(tasks=5), ScenarioSettings("online"), ScenarioSettings(sizes=(50, 50))):
+        with pytest.raises(ParameterError, match="declare a `substitute`"):
+            Specification(method="NCM", scenario=settings, **theirs)
+
+
 MISTAKES = [
     ("[scenario]\ntaks = 5", "[scenario] taks: did you mean 'tasks'?"),
     ("[scenario]\ntasks = '5'", "[scenario] tasks: expected a whole number, got '5'."),
@@ -117,6 +154,14 @@ MISTAKES = [
     ("backbone = 'minilm-l6'\nconcatenate = true", "concatenate: expected an adaptation"),
     ("embedding = true", "embedding: only of AnaCP"),
     ("substitute = { fro = 'Table 1' }", "[substitute]: expected `for` and `note`, got fro."),
+    ("paper = { table = 'table1' }", "[paper] row: expected one, got none."),
+    ("paper = { table = 'table1', row = 3 }", "[paper] row: expected text, got 3."),
+    ("paper = { table = 'table1', rwo = 'AnaCP' }", "[paper] rwo: did you mean 'row'?"),
+    ("paper = { table = 'table1', row = 'AnaCPP' }", "[paper] Unknown row of table1 'AnaCPP'. Did you mean 'AnaCP'?"),
+    (
+        "paper = { table = 'table1', row = 'SimpleCIL', column = 'CIFAR100' }",
+        "[paper] column: CIFAR100 is cifar100 with dinov2-base in 10 tasks, got something else.",
+    ),
     ("keep_model = 1", "keep_model: expected true or false, got 1."),
 ]
 
@@ -137,7 +182,7 @@ def test_mistakes_are_answered_with_their_place(text: str, message: str, tmp_pat
         ("[{ name = 'NCM' }, { name = 'AnaCP', seeds = [1] }]", "[[method]] 2 seeds: no such setting."),
         ("{ name = 'AnaCP', parameters = { n_projectd = 5 } }", "[method.parameters] n_projectd: did you mean 'n_pro"),
         ("{ name = 'AnaCP', parameters = { random_state = 5 } }", "[method.parameters] random_state: an experiment"),
-        ("{ name = 'Mine', file = 'mine.py' }", "Expected a Python file with a learner, got none at mine.py"),
+        ("{ name = 'Mine', file = 'mine.py' }", "Expected a Python file with a method, got none at"),
         ("3", "method: expected text or a table or a list, got 3."),
     ],
 )

@@ -12,50 +12,54 @@ import numpy as np
 import pytest
 
 from anacp.errors import BusyError, MismatchError, ParameterError
-from anacp.experiments import Failed, Finished, ScenarioSettings, Specification, Status, Stepped, load_runs, sweep
-from anacp.experiments.clock import Clock
+from anacp.experiments import (
+    Failed,
+    Finished,
+    ScenarioSettings,
+    Specification,
+    Status,
+    Stepped,
+    load_runs,
+    machine,
+    sweep,
+)
+from anacp.experiments.machine import default_jobs, expected_bytes
 from anacp.experiments.material import Materials
-from anacp.experiments.resources import default_jobs, expected_bytes
 from anacp.experiments.run_folder import RunFolder
-from tests.conftest import blobs
+from anacp.experiments.sweeping import Clock
 
 THREE = ScenarioSettings(tasks=3)
 
 # Learners that a process of its own must find by their file; the second takes the process with it.
 OWN = """
 import os, signal
-from anacp.learners import NCM, register
+from anacp.catalogue import method
+from anacp.learners import NCM
 
-@register
+@method()
 class Plain(NCM):
     pass
 
-@register
+@method()
 class Deadly(NCM):
-    def _solve(self):
+    def _solve(self, memory, before):
         os.kill(os.getpid(), signal.SIGKILL)
 """
 
 # Works for a minute, once it has said so.
 SLOW = """
 import pathlib, time
-from anacp.learners import NCM, register
+from anacp.catalogue import method
+from anacp.learners import NCM
 
-@register
+@method()
 class Slow(NCM):
-    def _solve(self):
+    def _solve(self, memory, before):
         folder = pathlib.Path(__file__).parent / "runs" / "blobs" / f"Slow-seed{self.random_state}"
         (folder / "started").touch()
         time.sleep(60)
-        return super()._solve()
+        return super()._solve(memory, before)
 """
-
-
-@pytest.fixture
-def features(tmp_path: Path) -> str:
-    x, y = blobs(n_classes=6, n_rows=30)
-    np.savez(tmp_path / "blobs.npz", xtr=x[:120], ytr=y[:120], xte=x[120:], yte=y[120:])
-    return str(tmp_path / "blobs.npz")
 
 
 def finished(statuses: list[Status]) -> dict[str, Finished]:
@@ -85,12 +89,12 @@ def test_side_by_side_as_one_after_another(features: str, tmp_path: Path) -> Non
 
 
 def test_finished_runs_are_read_in_no_time(features: str, tmp_path: Path) -> None:
-    runs = [Specification(features, "NCM", seed=seed, scenario=THREE) for seed in range(30)]
+    runs = [Specification(features, "NCM", seed=seed, scenario=THREE) for seed in range(10)]
     list(sweep(runs, tmp_path / "runs", jobs=1))
     start = perf_counter()
     again = list(sweep(runs, tmp_path / "runs"))
-    assert (perf_counter() - start) / 30 < 0.1
-    assert [type(status.event) for status in again] == [Finished] * 30
+    assert (perf_counter() - start) / 10 < 0.1
+    assert [type(status.event) for status in again] == [Finished] * 10
     assert all(status.event.reused for status in again)
     assert again[-1].share == pytest.approx(1.0)
 
@@ -143,27 +147,28 @@ def test_time_left_weighs_methods_by_what_they_took(features: str, tmp_path: Pat
     assert clock.seconds_left == pytest.approx(0.0)
 
 
-def jobs_for(runs: list[Specification]) -> int:
-    return default_jobs(runs, [expected_bytes(run, Materials()) for run in runs])
+def test_jobs_by_default(features: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def jobs_for(runs: list[Specification]) -> int:
+        return default_jobs(runs, [expected_bytes(run, Materials()) for run in runs])
 
-
-def test_jobs_by_default(features: str) -> None:
+    monkeypatch.setattr(machine, "cores", lambda: 3)
+    monkeypatch.setattr(machine, "_available", lambda: 10**12)
     small = [Specification(features, "NCM", seed=seed) for seed in range(4)]
     assert jobs_for(small) == 1  # sooner done than started
     large = [Specification("sample:clinc150", "RanPAC", seed=seed) for seed in range(4)]
-    assert 1 <= jobs_for(large) <= len(os.sched_getaffinity(0))
+    assert (jobs_for(large), jobs_for(large[:2])) == (3, 2)  # as many as there are cores, and as there are runs
     trained = [Specification("clinc150", "L2P", backbone="minilm-l6", device=device) for device in ("cuda", "cpu")]
     assert jobs_for(trained) == 1  # an accelerator is not shared
+    monkeypatch.setattr(machine, "_available", lambda: 10**9)
+    assert jobs_for(large) == 1  # no memory for more
 
 
-def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
+def test_workers_end_with_a_parent_that_is_killed(features: str, tmp_path: Path) -> None:
     """Their locks go with them, so that the same command can resume at once."""
-    x, y = blobs(n_classes=6, n_rows=30)
-    np.savez(tmp_path / "blobs.npz", xtr=x[:120], ytr=y[:120], xte=x[120:], yte=y[120:])
     (tmp_path / "own.py").write_text(SLOW)
     code = (
         "from anacp.experiments import ScenarioSettings, Specification, sweep\n"
-        f"runs = [Specification({str(tmp_path / 'blobs.npz')!r}, 'Slow', file={str(tmp_path / 'own.py')!r}, seed=seed, "
+        f"runs = [Specification({features!r}, 'Slow', file={str(tmp_path / 'own.py')!r}, seed=seed, "
         "scenario=ScenarioSettings(tasks=3)) for seed in (0, 1)]\n"
         f"for status in sweep(runs, {str(tmp_path / 'runs')!r}, jobs=2): pass"
     )

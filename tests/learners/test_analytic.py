@@ -192,17 +192,17 @@ def test_fecam_forgets_factors_that_do_not_fit(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("anacp.learners.fecam.KEPT_BYTES", 2 * 8 * 8 * 8)
     model = FeCAM(dtype="float64").fit(x, y)
     np.testing.assert_array_equal(model.decision_function(x), expected)
-    assert len(model._solved.predictor.kept.factors) == 2
+    assert len(model._knowledge.solved.solution.kept.roots) == 2
 
 
 def test_fecam_factors_a_class_again_only_when_it_changed() -> None:
     x, y = blobs()
     model = FeCAM(dtype="float64").fit(x[y < 3], y[y < 3])
     model.predict(x)
-    before = dict(model._solved.predictor.kept.factors)
+    before = dict(model._knowledge.solved.solution.kept.roots)
     model.partial_fit(x[y == 3], y[y == 3]).partial_fit(x[y == 0][:1], [0])
     model.predict(x)
-    after = model._solved.predictor.kept.factors
+    after = model._knowledge.solved.solution.kept.roots
     assert len(before.keys() & after.keys()) == 2
     assert len(after) == 4
     rows = np.concatenate([np.flatnonzero(y < 4), np.flatnonzero(y == 0)[:1]])
@@ -237,8 +237,8 @@ def test_loranpac_keeps_what_matters_beyond_its_rank() -> None:
     model = LoRanPAC(n_projected=300, max_rank=40)
     for rows in np.array_split(np.arange(len(x)), 5):
         model.partial_fit(x[rows], y[rows])
-    assert model.solve()._memory.statistics["gram"].basis.shape[0] <= 50
-    basis = model._memory.statistics["gram"].basis
+    basis = model.solve()._knowledge.memory.statistics["gram"].basis
+    assert len(basis) <= 50
     torch.testing.assert_close(basis @ basis.mT, torch.eye(len(basis)), atol=1e-4, rtol=0)
     whole = LoRanPAC(n_projected=300, max_rank=300).fit(x, y)
     assert model.score(x, y) > whole.score(x, y) - 0.05

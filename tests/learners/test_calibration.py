@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from anacp.learners.calibration import MixedDraws, log_positive_part, mixed_draws, sharpness
-from anacp.statistics import ClassMoments
+from anacp.statistics import ClassMoments, nothing
 
 
 def certain(classes: torch.Tensor) -> MixedDraws:
@@ -29,10 +29,8 @@ def test_sharpness_of_hopeless_scores_is_finite(scores: torch.Tensor) -> None:
 
 
 def test_mixed_draws_lie_between_a_class_and_its_nearest() -> None:
-    nothing = torch.zeros(0, dtype=torch.int64)
-    moments = ClassMoments(2).at(nothing, nothing, 3)
     x = torch.tensor([[10.0, 0.0], [10.0, 1.0], [0.0, 10.0]])
-    moments.add_(x, torch.arange(3))  # one example a class: no noise
+    moments = ClassMoments(2).at(*nothing("cpu"), 3).plus(x, torch.arange(3))  # one example a class: no noise
     draws = mixed_draws(moments, 300, seed=0)
     assert len(draws.rows) == 300
     assert set(zip(draws.first.tolist(), draws.second.tolist(), strict=True)) == {(0, 1), (1, 0), (2, 1)}

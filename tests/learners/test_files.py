@@ -12,8 +12,9 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 
 import anacp
+from anacp.catalogue import METHODS
 from anacp.errors import ModelFileError, UnknownNameError
-from anacp.learners import keeping, learner
+from anacp.learners import base
 from tests.conftest import blobs
 
 
@@ -48,8 +49,21 @@ def test_file_is_as_accessible_as_any_other(path, tmp_path) -> None:
 @pytest.mark.parametrize("keep", [0, 5, 100, -1])
 def test_truncated(path, keep: int) -> None:
     path.write_bytes(path.read_bytes()[:keep])
-    with pytest.raises(ModelFileError, match="truncated or of another kind"):
+    with pytest.raises(ModelFileError, match="truncated, damaged or of another kind"):
         anacp.load(path)
+
+
+def test_a_flipped_bit_is_found_in_every_tensor(model: anacp.AnaCP, path) -> None:
+    model.solve(probabilities=True).save(path)
+    whole = path.read_bytes()
+    length = int.from_bytes(whole[:8], "little")
+    header = json.loads(whole[8 : 8 + length])
+    places = {name: 8 + length + one["data_offsets"][0] for name, one in header.items() if name != "__metadata__"}
+    assert len(places) == 10
+    for name, place in places.items():
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        with pytest.raises(ModelFileError, match=f"{name} is not as it was written"):
+            anacp.load(path).partial_fit(*blobs()).solve()
 
 
 def test_foreign(tmp_path) -> None:
@@ -67,7 +81,7 @@ def test_missing(tmp_path) -> None:
 
 
 def test_newer(model: anacp.AnaCP, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keeping, "MODEL", replace(keeping.MODEL, version=2))
+    monkeypatch.setattr(base, "MODEL", replace(base.MODEL, version=2))
     model.save(tmp_path / "newer")
     monkeypatch.undo()
     with pytest.raises(ModelFileError, match=r"version 1 or older, got 2.*Upgrade anacp"):
@@ -84,11 +98,11 @@ def test_a_crash_while_writing_keeps_the_old_file(model: anacp.AnaCP, path, monk
 
 
 def test_near_miss_names_are_answered() -> None:
-    assert learner("anacp") is anacp.AnaCP
+    assert METHODS.find("anacp").make is anacp.AnaCP
     with pytest.raises(UnknownNameError, match="Did you mean 'AnaCP'"):
-        learner("AnaPC")
-    with pytest.raises(UnknownNameError, match="Known: AnaCP, ELM"):
-        learner("gradient descent")
+        METHODS.find("AnaPC")
+    with pytest.raises(UnknownNameError, match="Known: ACIL, AnaCP"):
+        METHODS.find("gradient descent")
 
 
 def test_column_names_survive(tmp_path) -> None:

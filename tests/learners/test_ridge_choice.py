@@ -8,7 +8,7 @@ from anacp import GACL, AnaCP, RanPAC
 from anacp.errors import ParameterError, RidgeEdgeWarning
 from anacp.learners.ridge_choice import LARGEST_SHARE_OF_FREEDOM, RIDGES, _best
 from anacp.projections import RandomProjection
-from anacp.statistics.folds import rows_in
+from anacp.statistics import rows_in
 from tests.conftest import blobs
 
 

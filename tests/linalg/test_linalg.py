@@ -4,16 +4,13 @@ from torch.testing import assert_close
 
 from anacp.errors import NumericalError
 from anacp.linalg import (
-    add_gram_,
+    Triangle,
     cholesky_factor,
     largest_eigenvalue,
     low_rank_factor,
-    pack_triangle,
     solve_psd,
     spectrum_psd,
-    symmetric_product,
     symmetric_roots,
-    unpack_triangle,
 )
 
 
@@ -21,18 +18,39 @@ def normal(*shape: int, dtype: torch.dtype = torch.float64) -> torch.Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(0), dtype=dtype)
 
 
+def triangle(matrix: torch.Tensor) -> Triangle:
+    """A matrix as its lower triangle, with garbage where nothing should be read."""
+    size = len(matrix)
+    made = Triangle.unpacked(matrix[tuple(torch.tril_indices(size, size))], size)
+    for strip in made.strips:
+        start = strip.shape[1] - len(strip)
+        strip[:, start:] += torch.full_like(strip[:, start:], 1e9).triu(1)
+    return made
+
+
 @pytest.mark.parametrize("size", [1, 7, 500, 1203])
 def test_gram_is_right_below_the_diagonal(size: int) -> None:
-    rows, gram = normal(9, size), torch.zeros(size, size, dtype=torch.float64)
-    add_gram_(gram, rows)
-    add_gram_(gram, rows[:4])
-    add_gram_(gram, rows[:4], sign=-1)
-    assert_close(gram.tril(), (rows.mT @ rows).tril())
+    rows = normal(9, size)
+    gram = Triangle.gram(rows)
+    copied = gram.copy()
+    gram.add_gram_(rows[:4])
+    gram.add_gram_(rows[:4], sign=-1)
+    expected = rows.mT @ rows
+    for found in (gram, copied):
+        assert_close(found.symmetric(), expected)
+    assert_close(gram.diagonal(), expected.diagonal())
+    assert_close((gram + gram).scaled(0.25).symmetric(), expected / 2)
+    assert len(gram) == size
+    assert_close(triangle(expected).symmetric(), expected)
 
 
-def test_packing_is_lossless() -> None:
-    matrix = normal(6, 6)
-    assert_close(unpack_triangle(pack_triangle(matrix), 6), matrix.tril(), rtol=0, atol=0)
+@pytest.mark.parametrize("size", [6, 700])
+def test_packing_is_lossless(size: int) -> None:
+    matrix = normal(size, size)
+    packed = triangle(matrix).packed()
+    assert_close(packed, matrix[tuple(torch.tril_indices(size, size))], rtol=0, atol=0)
+    assert_close(Triangle.unpacked(packed, size).dense(), matrix.tril(), rtol=0, atol=0)
+    assert triangle(matrix).to("meta").packed().shape == packed.shape
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
@@ -40,10 +58,10 @@ def test_solve_reads_the_lower_triangle_only(dtype: torch.dtype) -> None:
     rows, b = normal(30, 12, dtype=dtype), normal(12, 3, dtype=dtype)
     a = rows.mT @ rows
     expected = torch.linalg.solve(a + 2.5 * torch.eye(12, dtype=dtype), b)
-    garbage = a.tril() + torch.full_like(a, 1e9).triu(1)
-    before = garbage.clone()
+    garbage = triangle(a)
+    before = garbage.dense()
     assert_close(solve_psd(garbage, b, shift=2.5), expected)
-    assert_close(garbage, before, rtol=0, atol=0)
+    assert_close(garbage.dense(), before, rtol=0, atol=0)
 
 
 def test_float32_falls_back_to_float64() -> None:
@@ -52,14 +70,14 @@ def test_float32_falls_back_to_float64() -> None:
     a = (1 / (index[:, None] + index + 1)).float()
     a.diagonal().add_(1e-7)
     assert torch.linalg.cholesky_ex(a - 1e-7 * torch.eye(12))[1] > 0
-    solution = solve_psd(a, torch.ones(12, 1), shift=1e-8)
+    solution = solve_psd(triangle(a), torch.ones(12, 1), shift=1e-8)
     assert solution.dtype == torch.float32
     assert torch.isfinite(solution).all()
 
 
 def test_failure_says_what_to_do() -> None:
     with pytest.raises(NumericalError, match="Raise `ridge`"):
-        solve_psd(-torch.eye(3, dtype=torch.float64), torch.ones(3, 1, dtype=torch.float64), shift=0.5)
+        solve_psd(triangle(-torch.eye(3, dtype=torch.float64)), torch.ones(3, 1, dtype=torch.float64), shift=0.5)
     with pytest.raises(NumericalError, match="not positive definite"):
         cholesky_factor(-torch.eye(3))
 
@@ -79,7 +97,7 @@ def test_roots_of_a_singular_matrix() -> None:
 def test_eigenvalues_of_low_and_full_rank(size: int, rank: int) -> None:
     rows = normal(rank, size)
     a = rows.mT @ rows
-    lower = a.tril() + torch.full_like(a, 1e9).triu(1)
+    lower = triangle(a)
     beside = normal(3, rank) @ rows
     factor, coordinates = low_rank_factor(lower, beside)
     assert factor.shape == (size, rank)
@@ -90,7 +108,7 @@ def test_eigenvalues_of_low_and_full_rank(size: int, rank: int) -> None:
     assert_close(values, expected, rtol=1e-9, atol=1e-9)
     assert_close(sums.abs(), (beside @ vectors).abs(), rtol=1e-6, atol=1e-6)  # vectors have no sign
     columns = normal(size, 3)
-    assert_close(symmetric_product(lower, columns), a @ columns, rtol=1e-9, atol=1e-7)
+    assert_close(lower.times(columns), a @ columns, rtol=1e-9, atol=1e-7)
     largest = float(torch.linalg.eigvalsh(a)[-1])
     assert 0.9 * largest <= largest_eigenvalue(lower) <= largest * (1 + 1e-9)
 
@@ -98,11 +116,12 @@ def test_eigenvalues_of_low_and_full_rank(size: int, rank: int) -> None:
 def test_small_eigenvalues_beside_a_huge_one_survive_float32() -> None:
     rows = normal(300, 1200).relu()  # positive features: their mean direction outweighs everything else
     gram, sums = rows.mT @ rows, rows[:100].sum(0)
-    values, inside = spectrum_psd(gram.float(), sums[None].float())
+    lower = triangle(gram.float())
+    values, inside = spectrum_psd(lower, sums[None].float())
     assert len(values) == 300
-    factor, coordinates = low_rank_factor(gram.float(), sums[None].float())
+    factor, coordinates = low_rank_factor(lower, sums[None].float())
     for ridge in (1e1, 1e3, 1e5):
         expected = torch.linalg.solve(gram + ridge * torch.eye(1200), sums)
-        factored = factor @ solve_psd(factor.mT @ factor, coordinates.mT.contiguous(), shift=ridge)
+        factored = factor @ solve_psd(Triangle.gram(factor), coordinates.mT.contiguous(), shift=ridge)
         assert_close(factored[:, 0].double(), expected, rtol=1e-3, atol=1e-3 * float(expected.abs().max()))
         assert_close((inside.square() / (values + ridge)).sum().double(), sums @ expected, rtol=1e-3, atol=0)

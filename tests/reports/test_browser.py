@@ -6,11 +6,14 @@ import shutil
 import subprocess
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from anacp.experiments import Specification
+from anacp.paper import TABLES, Cell
 from anacp.reports import report
-from tests.reports.folders import SUBSTITUTE, write_collection, write_embedding
+from tests.reports.made import SUBSTITUTE, TEN, make, of_table1, write_features
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium (Debian: apt-get install chromium)")
@@ -27,7 +30,8 @@ addEventListener("load", () => {
     images: all("img").map((image) => [image.complete, image.naturalWidth, box(image).width, box(image).height]),
     wide: all("body *").filter((element) => box(element).right > innerWidth + 1 && !element.closest(".scroll"))
       .map((element) => element.tagName + " " + element.className),
-    scrolls: all(".scroll").filter((element) => element.scrollWidth > element.clientWidth).length,
+    scrolls: all(".scroll").filter((element) => element.scrollWidth > element.clientWidth)
+      .map((element) => element.parentElement.id),
   }), "*");
 });
 </script>"""
@@ -50,36 +54,48 @@ def browse(page: Path, folder: Path) -> tuple[str, list[str]]:
     return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
 
 
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("runs")
-    write_collection(root, substitute=SUBSTITUTE, n_tasks=10)
-    write_embedding(root / "AnaCP-seed0")
-    (written,) = report(root, root / "report.html")
-    copy = root / "measured.html"
-    copy.write_text(written.read_text().replace("</body>", f"{MEASURE}</body>"))
-    return copy
+def measured(runs: list[Path], width: int, folder: Path) -> dict[str, Any]:
+    """Write the report of runs and measure it in a window of that width."""
+    (written,) = report(runs, folder / "report.html")
+    (folder / "measured.html").write_text(written.read_text().replace("</body>", f"{MEASURE}</body>"))
+    (folder / "frame.html").write_text(FRAME.format(width=width))
+    shown, said = browse(folder / "frame.html", folder / "profile")
+    found = re.search(r'<pre id="measured">(.*?)</pre>', shown)
+    assert found is not None
+    assert said == []
+    facts: dict[str, Any] = json.loads(unescape(found.group(1)))
+    assert facts["window"] == width
+    assert facts["page"] <= width
+    assert facts["wide"] == []
+    return facts
 
 
 @pytest.mark.parametrize("width", [390, 1280], ids=["phone", "desktop"])
-def test_in_a_browser(page: Path, width: int, tmp_path) -> None:
-    frame = page.with_name(f"frame{width}.html")
-    frame.write_text(FRAME.format(width=width))
-    shown, said = browse(frame, tmp_path)
-    found = re.search(r'<pre id="measured">(.*?)</pre>', shown)
-    assert found is not None
-    measured = json.loads(unescape(found.group(1)))
-    assert measured["window"] == width
-    assert measured["page"] <= width
-    assert measured["wide"] == []
-    assert len(measured["images"]) == 6
-    for complete, natural, wide, high in measured["images"]:
+def test_in_a_browser(table1: Path, ablation: Path, width: int, tmp_path: Path) -> None:
+    facts = measured([table1, ablation], width, tmp_path)
+    assert len(facts["images"]) == 6
+    for complete, natural, wide, high in facts["images"]:
         assert complete
         assert natural > 0
         assert wide > 300
         assert high > 60
-    assert (measured["scrolls"] > 0) == (width == 390)
-    assert said == []
+    assert bool(facts["scrolls"]) == (width == 390)  # on a desktop no table does, the ablation neither
+
+
+def test_the_papers_five_columns_with_ours_fit_a_desktop(tmp_path: Path) -> None:
+    """Table 1 and the ablation as the paper has them: twenty and ten columns of numbers."""
+    runs = []
+    for seed, column in enumerate(TABLES["table1"].columns):
+        data = write_features(tmp_path / f"data-{seed}.npz", seed=seed)
+        runs += of_table1(data, ["SimpleCIL"], seeds=2, column=column)
+        runs += [
+            Specification(data, "NCM", title="1", scenario=TEN, seed=number, paper=Cell("ablation", "1", column),
+                          substitute=SUBSTITUTE)
+            for number in range(2)
+        ]  # fmt: skip
+    make(tmp_path / "runs", runs)
+    facts = measured([tmp_path / "runs"], 1280, tmp_path)
+    assert facts["scrolls"] == []
 
 
 def test_an_error_in_the_console_would_be_seen(tmp_path) -> None:

@@ -1,42 +1,52 @@
+"""Tables of real runs, and the four ways of writing one."""
+
 import csv
 import io
+import shutil
+import subprocess
+from pathlib import Path
 
+import numpy as np
 import pytest
 
-from anacp.reports.collect import Comparison, collect, statistic
-from anacp.reports.paper import Column as PaperColumn
-from anacp.reports.paper import column_for, row_name
-from anacp.reports.tables import Cell, Column, Row, Table, to_csv, to_html, to_latex, to_markdown
+from anacp.experiments import load_runs
+from anacp.reports import collect, report
+from anacp.reports.collection import Comparison, mean_of
 from anacp.reports.tables.ablation import ablation_table
+from anacp.reports.tables.details import parameters_table
 from anacp.reports.tables.results import relative_error, results_table
-from anacp.reports.tables.table import number, rank, seconds
-from tests.reports.folders import SUBSTITUTE, write_collection, write_run
+from anacp.reports.tables.table import Table, TableCell, TableColumn, TableRow, measured, rank, seconds
+from anacp.reports.tables.to_html import to_html
+from anacp.reports.tables.to_latex import to_latex
+from anacp.reports.tables.to_text import to_csv, to_markdown
+from tests.reports.made import change, make, of_table1, plain, write_features
 
-DINO = {"name": "dinov2-base", "fingerprint": "f", "pretrained_on": None, "licence": "Apache-2.0"}
-CIFAR = {"name": "cifar100", "title": "CIFAR-100", "n_train": 1, "n_test": 1, "n_classes": 8, "licence": "none stated"}
 
-
-def only(path) -> Comparison:
+def only(path: Path) -> Comparison:
     (comparison,) = collect([path]).comparisons
     return comparison
 
 
 def marks(*values: float | None, competing: list[bool] | None = None) -> list[str]:
-    cells = [number(None if value is None else statistic([value])) for value in values]
+    cells = [measured(None if value is None else mean_of([value])) for value in values]
     return [cell.mark for cell in rank(cells, competing or [True] * len(values))]
 
 
-def cells_of(table: Table, title: str) -> list[Cell]:
+def cells_of(table: Table, title: str) -> list[TableCell]:
     return next(list(row.cells) for row in table.rows if row.cells[0].text == title)
 
 
-def test_statistic() -> None:
-    found = statistic([90.0, None, 92.0])
+def accuracies(folder: Path, title: str, metric: str = "A_last") -> list[float]:
+    return [run.metrics[metric] or 0.0 for run in load_runs(folder) if run.title == title]
+
+
+def test_mean_of_seeds() -> None:
+    found = mean_of([90.0, None, 92.0])
     assert found is not None
-    assert (found.mean, found.deviation, found.n) == (91.0, 1.0, 2)
-    assert statistic([None]) is None
-    assert number(statistic([90.0])).deviation is None  # one seed has no spread
-    assert number(found).deviation == 1.0
+    assert (found.value, found.deviation, found.n) == (91.0, 1.0, 2)
+    assert mean_of([None]) is None
+    assert measured(mean_of([90.0])).deviation is None  # one seed has no spread
+    assert measured(found).deviation == 1.0
 
 
 def test_best_and_second() -> None:
@@ -54,119 +64,132 @@ def test_relative_error() -> None:
     assert relative_error(100, 100) is None
 
 
-def test_results_of_a_comparison(tmp_path) -> None:
-    table = results_table(only(write_collection(tmp_path)))
+def test_results_of_a_table(table1: Path) -> None:
+    table = results_table(only(table1))
     assert [row.cells[0].text for row in table.rows] == [
-        "Joint linear probe", "NCM", "SLDA", "RanPAC", "AnaCP - Σ_y", "AnaCP", "Rel. error",
+        "Joint linear probe", "SimpleCIL", "SLDA", "RanPAC", "AnaCP - Σ_y", "AnaCP", "Rel. error",
     ]  # fmt: skip
     assert [row.kind for row in table.rows] == ["bound", "", "", "", "other", "other", "summary"]
-    a_last, a_avg = cells_of(table, "AnaCP")[1:3]
-    assert (a_last.text, a_last.mark) == ("92.00", "best")
-    assert a_last.deviation == pytest.approx((0.02 / 3) ** 0.5)
-    assert cells_of(table, "RanPAC")[1].mark == "second"
+    for row in table.rows[:-1]:
+        values = accuracies(table1, row.cells[0].text)
+        assert row.cells[1].value == pytest.approx(np.mean(values))
+        assert row.cells[1].deviation == pytest.approx(np.std(values))
+    ranked = {title: float(np.mean(accuracies(table1, title))) for title in ("SimpleCIL", "SLDA", "RanPAC", "AnaCP")}
+    best, *_ = sorted(ranked.values(), reverse=True)
+    assert {title for title in ranked if cells_of(table, title)[1].mark == "best"} == {
+        title for title, value in ranked.items() if round(value, 2) == round(best, 2)
+    }
     assert cells_of(table, "Joint linear probe")[1].mark == cells_of(table, "AnaCP - Σ_y")[1].mark == ""
-    assert cells_of(table, "Joint linear probe")[2] == Cell()  # A_avg of a joint run
-    assert cells_of(table, "Rel. error")[1].value == pytest.approx(100 * 1.9 / 9.9)
-    assert cells_of(table, "Rel. error")[1].text == "19.2 % ↓"
-    assert a_avg.mark == "best"
-    assert "Substitute" not in table.caption
+    assert cells_of(table, "Joint linear probe")[2] == TableCell()  # A_avg of a joint run
+    others = max(value for title, value in ranked.items() if title != "AnaCP")
+    assert cells_of(table, "Rel. error")[1].value == pytest.approx(relative_error(ranked["AnaCP"], others))
 
 
-def test_without_the_paper_method_there_is_no_relative_error(tmp_path) -> None:
-    table = results_table(only(write_collection(tmp_path, {"NCM": 80.0, "SLDA": 81.0})))
-    assert [row.cells[0].text for row in table.rows] == ["NCM", "SLDA"]
-
-
-def test_one_method_one_seed(tmp_path) -> None:
-    table = results_table(only(write_run(tmp_path / "run")))
-    assert [[cell.text for cell in row.cells] for row in table.rows] == [["AnaCP", "92.00", "94.38"]]
+def test_one_method_one_seed(features: str, tmp_path: Path) -> None:
+    """Nothing to rank, no spread, and no error that the paper's method saves."""
+    make(tmp_path, plain(features, ["NCM"]))
+    table = results_table(only(tmp_path))
+    (run,) = load_runs(tmp_path)
+    shown = [f"{run.metrics[metric]:.2f}" for metric in ("A_last", "A_avg")]
+    assert [[cell.text for cell in row.cells] for row in table.rows] == [["NCM", *shown]]
     assert table.rows[0].cells[1].mark == ""
     assert "one seed" in table.caption
+    assert "Substitute" not in table.caption
+    assert "Quick" not in table.caption
 
 
-def test_missing_cells(tmp_path) -> None:
-    write_collection(tmp_path / "a", {"NCM": 80.0, "AnaCP": 90.0})
-    write_collection(tmp_path / "b", {"AnaCP": 95.0}, dataset=CIFAR)
+def test_missing_cells(features: str, tmp_path: Path) -> None:
+    other = write_features(tmp_path / "other.npz", seed=1)
+    make(tmp_path / "runs", [*plain(features), *plain(other, ["SLDA"])])
     table = results_table(only(tmp_path))
-    assert [column.group for column in table.columns[1::2]] == ["minilm-l6 on clinc150", "minilm-l6 on cifar100"]
-    assert cells_of(table, "NCM")[3] == Cell()
-    assert cells_of(table, "AnaCP")[3].text == "95.00"
-    assert cells_of(table, "Rel. error")[3] == Cell()
+    assert [column.group for column in table.columns[1::2]] == ["blobs", "other"]
+    assert cells_of(table, "NCM")[3] == TableCell()
+    assert cells_of(table, "SLDA")[3].value == accuracies(tmp_path / "runs" / "other", "SLDA")[0]
 
 
-def test_the_papers_numbers_stand_beside_ours(tmp_path) -> None:
-    write_collection(tmp_path, dataset=CIFAR, backbone=DINO, n_tasks=10)
-    table = results_table(only(tmp_path))
-    assert table.columns[3] == Column("A_last", "paper: DINO-v2 on CIFAR100")
+def test_the_papers_numbers_stand_beside_ours_under_their_own_heading(table1: Path) -> None:
+    table = results_table(only(table1))
+    assert [column.group for column in table.columns[1::2]] == ["blobs", "paper: DINO-v2 on CIFAR100"]
     assert (cells_of(table, "AnaCP")[3].value, cells_of(table, "AnaCP")[3].deviation) == (92.15, 0.09)
-    assert cells_of(table, "NCM")[3].value == 86.2  # the paper calls it SimpleCIL
-    assert cells_of(table, "Joint linear probe")[4] == Cell()
+    assert cells_of(table, "SimpleCIL")[3].value == 86.2
+    assert cells_of(table, "Joint linear probe")[4] == TableCell()
     assert cells_of(table, "Rel. error")[3].text == "20.7 % ↓"
 
 
-def test_the_papers_numbers_stand_where_we_have_none(tmp_path) -> None:
-    write_run(tmp_path / "a", n_tasks=10, backbone=DINO, dataset=CIFAR)
-    write_run(tmp_path / "b", title="SLCA", n_tasks=10)
-    cells = cells_of(results_table(only(tmp_path)), "SLCA")
-    assert [cell.text for cell in cells[1:5]] == ["–", "–", "88.80", "93.03"]
+def test_the_papers_numbers_stand_where_we_have_none(features: str, tmp_path: Path) -> None:
+    other = write_features(tmp_path / "other.npz", seed=1)
+    first = of_table1(features, ["SLDA"], seeds=1)
+    make(tmp_path / "runs", [*first, *of_table1(other, ["SimpleCIL"], seeds=1, column="CUB")])
+    cells = cells_of(results_table(only(tmp_path)), "SimpleCIL")
+    assert [cell.text for cell in cells[1:5]] == ["–", "–", "86.20", "91.18"]
+
+
+def test_without_a_column_no_number_is_the_papers(features: str, tmp_path: Path) -> None:
+    make(tmp_path, of_table1(features, ["SLDA"], seeds=1, column=None))
+    table = results_table(only(tmp_path))
+    assert len(table.columns) == 3
+    assert "paper" not in table.caption.replace("in the paper", "")
 
 
 def test_times_too_short_to_matter_are_not_shown() -> None:
     assert [seconds(value).text for value in (0.0, 9e-4, 4.4e-3, 1.26, 1234.5)] == ["–", "–", "0.0044", "1.3", "1,234"]
 
 
-def test_other_numbers_of_tasks_are_not_the_papers(tmp_path) -> None:
-    write_collection(tmp_path, dataset=CIFAR, backbone=DINO, n_tasks=4)
-    assert len(results_table(only(tmp_path)).columns) == 3
-
-
-def test_a_substitute_says_so(tmp_path) -> None:
-    write_collection(tmp_path, substitute=SUBSTITUTE)
-    collection = collect([tmp_path])
-    table = results_table(collection.comparisons[0])
-    label = "Substitute for Table 1: DINO-v2 on CIFAR100: minilm-l6 on clinc150 instead."
-    assert collection.substitutes == [f"{label} No DINO-v2 weights here."]
-    assert table.caption.startswith(label)
-    assert table.columns[3].group == "paper: DINO-v2 on CIFAR100"
-
-
-def test_which_column_of_the_paper() -> None:
-    def column(substitute: str | None = None, **changes) -> PaperColumn | None:
-        facts = {"dataset": "cifar100", "backbone": "dinov2-base", "n_tasks": 10, "table": None}
-        return column_for(**facts | changes, substitute=substitute)
-
-    assert column() == PaperColumn("dinov2", "CIFAR100")
-    assert column(dataset="cub-200-2011", backbone="mocov3-base") == PaperColumn("mocov3", "CUB")
-    assert column(backbone="dinov2-small") is column(dataset="sample:cifar100") is None
-    assert column("Table 2: MoCo-v3 on Cars", dataset="x") == PaperColumn("mocov3", "Cars")
-    assert column("TinyImageNet", table="table1") == PaperColumn("dinov2", "TinyImageNet")
-    assert column("Table 1") is column("Table 1: DINO-v2 on CUB and Cars") is None
-    assert [row_name(name) for name in ("anacp", "coda prompt", "AnaCP-Σ_y", "mine")] == [
-        "AnaCP", "CODA-Prompt", "AnaCP - Σ_y", None,
+def test_the_ablation_states_what_was_run(ablation: Path) -> None:
+    """Quick runs all have D = 50, where the paper's rows have 5000 and 10000."""
+    table = ablation_table(only(ablation))
+    rows = {row.cells[0].text: [cell.text for cell in row.cells] for row in table.rows}
+    assert list(rows) == ["1", "2", "10", "16", "without FSA"]
+    assert [row.kind for row in table.rows] == ["", "", "other", "", "other"]  # rules where the paper has them
+    assert [column.name for column in table.columns[1:8]] == [
+        "classifier", "projection", "targets", "H", "D", "R", "adapted",
     ]  # fmt: skip
+    assert rows["1"][1:8] == ["NCM", "no", "–", "–", "–", "–", "no"]
+    assert rows["2"][1:8] == ["NCM", "yes", "means", "3", "50", "–", "no"]
+    assert rows["10"][1:8] == ["ELM", "yes", "paper", "1", "50", "100", "no"]
+    assert rows["16"][5] == "50"
+    assert (rows["16"][9], rows["without FSA"][9]) == ("92.75", "–")  # the paper's, beside ours
+    assert "Quick: " in table.caption
 
 
-def test_ablation(tmp_path) -> None:
-    changes = {"specification": {"table": "ablation"}, "dataset": CIFAR, "backbone": DINO, "n_tasks": 10}
-    write_collection(tmp_path, {"10": 91.0, "2": 90.0, "without FSA": 92.5}, seeds=1, **changes)
-    table = ablation_table(only(tmp_path))
-    rows = [[cell.text for cell in row.cells] for row in table.rows]
-    assert [row[0] for row in rows] == ["2", "10", "without FSA"]
-    assert rows[0] == ["2", "NCM", "yes", "no", "3", "5000", "–", "no", "89.90", "91.31"]
-    assert rows[1][4:7] == ["1", "5000", "100"]
-    assert rows[2][1:8] == ["–"] * 6 + ["no"]
-    assert rows[2][9] == "–"
+def test_parameters_of_every_row_are_stated(features: str, table1: Path, tmp_path: Path) -> None:
+    table = parameters_table(only(table1), identifier="p")
+    stated = {row.cells[0].text: row.cells[-1].text for row in table.rows}
+    (run,) = [run for run in load_runs(table1) if run.title == "AnaCP" and run.seed == 0]
+    assert set(stated) == set(only(table1).titles)
+    assert stated["AnaCP"].split(", ")[0] == "n_projected=60"
+    assert stated["AnaCP"].count("=") == len(run.parameters)
+    assert "repulsion=1" in stated["AnaCP"]  # a default
+    make(tmp_path, plain(features, ["NCM"]))
+    change(tmp_path / "blobs" / "NCM-seed0", parameters={})  # as an older version left it
+    assert parameters_table(only(tmp_path), identifier="p").rows[0].cells[-1].text == "not recorded"
+
+
+def test_parameters_that_differ_between_data_are_told_apart(features: str, tmp_path: Path) -> None:
+    other = write_features(tmp_path / "other.npz", seed=1)
+    for data, ridge in ((features, 1.0), (other, 2.0)):
+        make(tmp_path / "runs", plain(data, ["Ridge"], parameters={"ridge": ridge}))
+    make(tmp_path / "runs", [*plain(features, ["NCM"]), *plain(other, ["NCM"])])
+    rows = [[cell.text for cell in row.cells] for row in parameters_table(only(tmp_path), identifier="p").rows]
+    assert [row[:2] for row in rows] == [["NCM", "all"], ["Ridge", "blobs"], ["Ridge", "other"]]
+    assert [row[-1].split(", ")[0] for row in rows[1:]] == ["ridge=1", "ridge=2"]
 
 
 HOSTILE = Table(
     "x",
     "100 % of A_last & <b>more</b>",
-    (Column("name", numeric=False), Column("A_last", "set_1"), Column("A_avg", "set_1")),
+    (TableColumn("name", numeric=False), TableColumn("A_last", "set_1"), TableColumn("A_avg", "set_1")),
     (
-        Row((Cell("a|b_c<script>$x$\\"), Cell("91.20", 91.2034, 0.1, "best"), Cell("90.00", 90.0, None, "second"))),
-        Row((Cell("plain, \"quoted\""), Cell("-1.50", -1.5), Cell())),
+        TableRow(
+            (
+                TableCell("a|b_c<script>$x$\\"),
+                TableCell("91.20", 91.2034, 0.1, "best"),
+                TableCell("90.00", 90.0, None, "second"),
+            )
+        ),
+        TableRow((TableCell('plain, "quoted"'), TableCell("-1.50", -1.5), TableCell())),
     ),
-)  # fmt: skip
+)
 
 
 def test_html() -> None:
@@ -195,6 +218,29 @@ def test_latex() -> None:
     assert r"$\underline{90.00}$ \\" in text
     assert r"\multicolumn{2}{c}{set\_1}" in text
     assert text.count("{") == text.count("}")
+
+
+def test_sums_of_letters_are_no_commands() -> None:
+    table = Table(
+        "x", "AnaCP - Σ_y, Σ alone, 名", (TableColumn("x", numeric=False),), (TableRow((TableCell("a\nb"),)),)
+    )
+    assert r"\caption{AnaCP - $\Sigma_y$, $\Sigma$ alone, U+540D}" in to_latex(table)
+    assert r"a b \\" in to_latex(table)
+
+
+def test_latex_compiles(table1: Path, ablation: Path, tmp_path: Path) -> None:
+    if shutil.which("pdflatex") is None:
+        pytest.skip("needs pdflatex (Debian: apt-get install texlive-latex-recommended)")
+    report([table1, ablation], tmp_path / "report.html", formats=("tex",))
+    (tmp_path / "hostile.tex").write_text(to_latex(HOSTILE))
+    (tmp_path / "whole.tex").write_text(
+        r"\documentclass{article}\usepackage{booktabs,graphicx,amssymb}"
+        r"\begin{document}\input{report}\input{hostile}\end{document}"
+    )
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "whole.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace", timeout=120)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "pages" in done.stdout
 
 
 def test_csv_parses_back() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -45,6 +46,10 @@ def outline(scenario: Scenario, y: np.ndarray, domains: np.ndarray) -> list[tupl
     return [(task.index, task.stage, task.classes.tolist(), task.rows.tolist()) for task in scenario.tasks(y, domains)]
 
 
+def global_states() -> list[Any]:
+    return [random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state().tolist()]  # noqa: NPY002
+
+
 def test_every_kind_has_an_example() -> None:
     assert {name.split(",")[0] for name in EXAMPLES} == set(SCENARIOS)
 
@@ -67,12 +72,12 @@ def test_every_row_is_in_exactly_one_task(name: str, seed: int, n_rows: int) -> 
 @every
 def test_seeds_reproduce_and_nothing_global_moves(name: str) -> None:
     y, domains = rows_of_nine_classes()
-    before, legacy = random.getstate(), np.random.get_state()[1].copy()  # noqa: NPY002 (read to see that it stays)
+    before = global_states()
     first = outline(EXAMPLES[name](y, domains, 3), y, domains)
-    np.random.default_rng(0).normal(size=5)
+    assert global_states() == before
+    random.random(), np.random.random(), torch.rand(1)  # noqa: NPY002 (moves all of them)
+    assert global_states() != before
     assert outline(EXAMPLES[name](y, domains, 3), y, domains) == first
-    assert random.getstate() == before
-    np.testing.assert_array_equal(np.random.get_state()[1], legacy)  # noqa: NPY002
 
 
 @pytest.mark.parametrize("name", SEEDED)
@@ -100,6 +105,7 @@ def test_a_description_makes_the_same_scenario(name: str, kind: str) -> None:
     ("wrong", "message"),
     [
         (lambda y: ClassIncremental(y, n_tasks=10), "between 1 and 9 tasks"),
+        (lambda y: ClassIncremental(y, n_tasks=0), "between 1 and 9 tasks"),
         (lambda y: ClassIncremental(y, n_tasks=2.5), "`n_tasks` to be a whole number"),
         (lambda y: ClassIncremental([], n_tasks=1), "at least one class"),
         (lambda y: ClassIncremental(y, sizes=[4, 4]), "add up to the 9 classes"),

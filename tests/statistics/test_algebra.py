@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 from torch.testing import assert_close
 
 from anacp.projections import RandomProjection
-from anacp.statistics import ClassGram, ClassMoments, Statistic
+from anacp.statistics import ClassGram, ClassMoments, Statistic, nothing
 
 N_FEATURES, N_CLASSES = 3, 4
 
@@ -25,17 +25,14 @@ def examples(draw: st.DrawFn) -> tuple[torch.Tensor, torch.Tensor, int]:
 
 
 def empty(kind: str) -> Statistic:
-    nothing = torch.zeros(0, dtype=torch.int64)
     if kind == "gram":
         features = RandomProjection(N_FEATURES, 5, "tanh", 0, "test", dtype=torch.float64)
-        return ClassGram(features, dtype=torch.float64).at(nothing, nothing, N_CLASSES)
-    return ClassMoments(N_FEATURES, spread=kind, dtype=torch.float64).at(nothing, nothing, N_CLASSES)
+        return ClassGram(features, dtype=torch.float64).at(*nothing("cpu"), N_CLASSES)
+    return ClassMoments(N_FEATURES, spread=kind, dtype=torch.float64).at(*nothing("cpu"), N_CLASSES)
 
 
 def of(kind: str, x: torch.Tensor, classes: torch.Tensor) -> Statistic:
-    statistic = empty(kind)
-    statistic.add_(x, classes)
-    return statistic
+    return empty(kind).plus(x, classes)
 
 
 def same(a: Statistic, b: Statistic) -> None:
@@ -54,8 +51,8 @@ def test_parts_add_up_to_the_whole(kind: str, data: tuple[torch.Tensor, torch.Te
     whole, left, right = of(kind, x, classes), of(kind, x[:cut], classes[:cut]), of(kind, x[cut:], classes[cut:])
     same(left + right, whole)
     same(right + left, whole)
-    left.add_(x[cut:], classes[cut:])
-    same(left, whole)
+    same(left.plus(x[cut:], classes[cut:]), whole)
+    same(left, of(kind, x[:cut], classes[:cut]))  # a value: adding to it gives another one
 
 
 @kinds
@@ -63,9 +60,7 @@ def test_parts_add_up_to_the_whole(kind: str, data: tuple[torch.Tensor, torch.Te
 @settings(deadline=None)
 def test_what_is_taken_out_was_never_there(kind: str, data: tuple[torch.Tensor, torch.Tensor, int]) -> None:
     x, classes, cut = data
-    whole = of(kind, x, classes)
-    whole.add_(x[cut:], classes[cut:], sign=-1)
-    same(whole, of(kind, x[:cut], classes[:cut]))
+    same(of(kind, x, classes).plus(x[cut:], classes[cut:], sign=-1), of(kind, x[:cut], classes[:cut]))
 
 
 @kinds
@@ -85,12 +80,10 @@ def test_moving_classes_is_relabelling(
 @settings(deadline=None)
 def test_saving_keeps_everything(kind: str, data: tuple[torch.Tensor, torch.Tensor, int]) -> None:
     x, classes, _ = data
-    statistic, loaded = of(kind, x, classes), empty(kind)
-    loaded.load_(statistic.tensors())
+    statistic = of(kind, x, classes)
+    loaded = empty(kind).loaded(statistic.tensors())
     same(loaded, statistic)
-    loaded.add_(x, classes)
-    statistic.add_(x, classes)
-    same(loaded, statistic)
+    same(loaded.plus(x, classes), statistic.plus(x, classes))
 
 
 @given(examples())
@@ -116,5 +109,5 @@ def test_a_far_away_origin_costs_no_digits(spread: str) -> None:
     classes = torch.arange(400) % N_CLASSES
     near, far = of(spread, x, classes), empty(spread)
     for rows in torch.arange(400).split(7):
-        far.add_(x[rows] + 1e6, classes[rows])
+        far = far.plus(x[rows] + 1e6, classes[rows])
     assert_close(far.covariance(), near.covariance(), rtol=1e-6, atol=1e-8)

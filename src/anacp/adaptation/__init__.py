@@ -1,20 +1,42 @@
 """First-session adaptation, adapters and LoRA: the one optimiser loop, before anything closed-form begins."""
 
 from anacp.adaptation.adaptation import Adaptation
-from anacp.adaptation.concatenated import concatenated
-from anacp.adaptation.first_session import adapt
-from anacp.adaptation.loop import Progress
-from anacp.adaptation.recipes import RECIPES, Recipe, recipe
-from anacp.adaptation.training import Trained, train
+from anacp.adaptation.examples import check_task, data_identity, read_pieces
+from anacp.adaptation.loop import (
+    Batches,
+    Checkpoint,
+    Loss,
+    Piece,
+    TrainingStep,
+    cross_entropy,
+    network_inputs,
+    optimise,
+)
+from anacp.adaptation.parts import Parts, uniform
+from anacp.adaptation.plan import RECIPES, Group, OptimiserPlan, Recipe
+from anacp.adaptation.training import Trained, adapt, finished, train
 
 __all__ = [
     "RECIPES",
     "Adaptation",
-    "Progress",
+    "Batches",
+    "Checkpoint",
+    "Group",
+    "Loss",
+    "OptimiserPlan",
+    "Parts",
+    "Piece",
     "Recipe",
     "Trained",
+    "TrainingStep",
     "adapt",
-    "concatenated",
-    "recipe",
+    "check_task",
+    "cross_entropy",
+    "data_identity",
+    "finished",
+    "network_inputs",
+    "optimise",
+    "read_pieces",
     "train",
+    "uniform",
 ]

@@ -1,22 +1,19 @@
 """What adapting a backbone leaves behind: a few small matrices and the record of how they came about."""
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from torch import Tensor
 
 from anacp.adaptation.parts import Parts
-from anacp.adaptation.recipes import Recipe
+from anacp.adaptation.plan import Recipe
 from anacp.backbones import Backbone
 from anacp.errors import MismatchError, ModelFileError
-from anacp.files import FileKind, TensorFile, write_file
-
-__all__ = ["Adaptation"]
+from anacp.files import FileKind, TensorFile, write_tensors
+from anacp.items import content_hash
 
 ADAPTATION = FileKind("anacp-adaptation", 1, "an adaptation")
 
@@ -34,11 +31,10 @@ class Adaptation:
     @property
     def fingerprint(self) -> str:
         """Recipe and seed in words, then a hash of recipe, seed, base, data and the trained weights."""
-        digest = hashlib.blake2b(json.dumps(self.header(), sort_keys=True).encode(), digest_size=16)
-        for name in sorted(self.tensors):
-            digest.update(f"{name} {tuple(self.tensors[name].shape)}".encode())
-            digest.update(self.tensors[name].contiguous().reshape(-1).numpy().view(np.uint8).data)
-        return f"{self.recipe.name} seed {self.seed} {digest.hexdigest()}"
+        parts = [json.dumps(self.header(), sort_keys=True).encode()]
+        for name, tensor in sorted(self.tensors.items()):
+            parts += [f"{name} {tuple(tensor.shape)}".encode(), tensor.numpy().tobytes()]
+        return f"{self.recipe.name} seed {self.seed} {content_hash(*parts)}"
 
     def apply(self, backbone: Backbone) -> Backbone:
         """Return the adapted backbone; any but the one that was adapted is refused."""
@@ -54,7 +50,7 @@ class Adaptation:
 
     def save(self, path: str | Path) -> None:
         """Write one safetensors file, all or nothing; `Adaptation.load` reads it back."""
-        write_file(path, ADAPTATION, self.header(), self.tensors)
+        write_tensors(path, ADAPTATION, self.header(), self.tensors)
 
     @classmethod
     def load(cls, path: str | Path) -> "Adaptation":

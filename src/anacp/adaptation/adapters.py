@@ -10,10 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import skip_init
 
-from anacp.backbones.network import blocks_of
+from anacp.backbones import blocks_of
 from anacp.errors import MismatchError
-
-__all__ = ["empty_linear", "insert_adapters"]
 
 WHOLE = ("mlp", "ffn")  # ViT, DINO-v2, CLIP and others; DistilBERT
 
@@ -93,9 +91,9 @@ def _pair(mlp: nn.Module, rank: int) -> tuple[nn.Linear, nn.Linear] | None:
     if not layers or layers[0].in_features != layers[-1].out_features:
         return None
     width = layers[0].in_features
-    return empty_linear(width, rank, bias=False), empty_linear(rank, width, bias=False)
+    return _empty_linear(width, rank), _empty_linear(rank, width)
 
 
-def empty_linear(n_inputs: int, n_outputs: int, *, bias: bool) -> nn.Linear:
+def _empty_linear(n_inputs: int, n_outputs: int) -> nn.Linear:
     """Return a layer without values; one made the usual way would draw them from the global random state."""
-    return cast(nn.Linear, skip_init(nn.Linear, n_inputs, n_outputs, bias=bias))  # type: ignore[no-untyped-call]
+    return cast(nn.Linear, skip_init(nn.Linear, n_inputs, n_outputs, bias=False))  # type: ignore[no-untyped-call]

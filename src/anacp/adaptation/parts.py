@@ -1,18 +1,20 @@
 """The parts that are trained while all else is frozen: adapters or LoRA, in one form."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from anacp.adaptation.adapters import insert_adapters
-from anacp.adaptation.lora import insert_lora
-from anacp.adaptation.recipes import Recipe
-from anacp.errors import ModelFileError
+from anacp.adaptation.plan import Recipe
+from anacp.backbones import blocks_of
+from anacp.errors import MismatchError, ModelFileError
+from anacp.extras import require
 from anacp.randomness import generator
 
-__all__ = ["Parts", "uniform"]
+QUERIES_AND_VALUES = ("query", "value", "q_proj", "v_proj", "q_lin", "v_lin")  # BERT; ViT, DINO-v2, CLIP; DistilBERT
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,23 +28,17 @@ class Parts:
     def inside(cls, network: nn.Module, recipe: Recipe, seed: int) -> "Parts":
         """Insert the recipe's parts: `down` drawn from (seed, place), `up` 0, so that nothing changes at first."""
         network.requires_grad_(False)
+        merged: Callable[[], nn.Module]
         if recipe.parts == "adapters":
-            parameters = insert_adapters(network, recipe.rank)
-
-            def merged() -> nn.Module:
-                return network
+            parameters, merged = insert_adapters(network, recipe.rank), lambda: network
         else:
-            parameters, merged = insert_lora(network, recipe.rank, everywhere=recipe.parts == "lora-everywhere")
+            parameters, merged = _insert_lora(network, recipe.rank, everywhere=recipe.parts == "lora-everywhere")
         for name, parameter in parameters.items():
-            down = uniform(parameter, parameter.shape[1], seed, f"adaptation {name}")
+            down = uniform(parameter.shape, parameter.shape[1], seed, f"adaptation {name}")
             with torch.no_grad():
                 parameter.copy_(down if name.endswith("down") else torch.zeros_like(down))
             parameter.requires_grad_(True)
-
-        def finished() -> nn.Module:
-            return merged().requires_grad_(False)
-
-        return cls(parameters, finished)
+        return cls(parameters, lambda: merged().requires_grad_(False))
 
     def tensors(self) -> dict[str, Tensor]:
         """Return a copy of the weights."""
@@ -63,7 +59,38 @@ class Parts:
                 parameter.copy_(tensors[name])
 
 
-def uniform(like: Tensor, n_inputs: int, seed: int, role: str) -> Tensor:
+def uniform(shape: Sequence[int], n_inputs: int, seed: int, role: str) -> Tensor:
     """Draw weights as torch's linear layers do, between ±1/√inputs, by name and on the CPU."""
     bound = n_inputs**-0.5
-    return torch.empty(like.shape).uniform_(-bound, bound, generator=generator(seed, role))
+    return torch.empty(tuple(shape)).uniform_(-bound, bound, generator=generator(seed, role))
+
+
+def _insert_lora(
+    network: nn.Module, rank: int, *, everywhere: bool
+) -> tuple[dict[str, Tensor], Callable[[], nn.Module]]:
+    """Put LoRA of scale 1 on every query and value projection, or on every linear layer of every block.
+
+    Returns its weights by name, and what merges them into the projections and returns the network in its usual form.
+    """
+    peft: Any = require("peft", extra="adaptation", purpose="LoRA")
+    linear = {name: module for name, module in network.named_modules() if isinstance(module, nn.Linear)}
+    targets = [name for name in linear if name.rpartition(".")[2] in QUERIES_AND_VALUES]
+    if not targets:
+        raise MismatchError(
+            f"Expected a transformer with query and value projections, got {type(network).__name__}. "
+            "Choose a transformer such as ViT, DINO-v2 or BERT."
+        )
+    if everywhere:
+        inside = {module for block in blocks_of(network) for module in block.modules()}
+        targets = [name for name, module in linear.items() if module in inside]
+    with torch.random.fork_rng(devices=[]):  # peft draws from the global random state; the caller draws anew
+        wrapped: Any = peft.get_peft_model(
+            network, peft.LoraConfig(r=rank, lora_alpha=rank, target_modules=targets, lora_dropout=0.0)
+        )
+    parameters: dict[str, Tensor] = {}
+    layers: list[Any] = [module for module in network.modules() if isinstance(module, peft.tuners.lora.LoraLayer)]
+    for number, layer in enumerate(layers):
+        for name, matrices in (("down", layer.lora_A), ("up", layer.lora_B)):
+            (matrix,) = matrices.values()
+            parameters[f"{number}.{name}"] = matrix.weight
+    return parameters, wrapped.merge_and_unload

@@ -1,4 +1,4 @@
-"""How an optimiser goes about it: steps, their length over time, and nothing about what is trained."""
+"""How training goes about it: steps and their length over time as a plan, and recipes that say what is trained too."""
 
 import math
 from collections.abc import Sequence
@@ -10,8 +10,7 @@ from torch.nn.utils import clip_grad_norm_
 from torch.optim import SGD, Adam, AdamW, Optimizer
 
 from anacp.errors import ParameterError
-
-__all__ = ["Group", "Plan"]
+from anacp.names import Names
 
 WARM_UP, COLDEST = 0.3, 0.04  # of the one-cycle schedule: the share of all steps that rise, and where they begin
 
@@ -25,7 +24,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Plan:
+class OptimiserPlan:
     """Optimiser, length and schedule of one training. Rates are the groups' own; `share` says how they change."""
 
     epochs: int
@@ -81,3 +80,63 @@ class Plan:
         if self.clip is not None:
             clip_grad_norm_([one for group in optimizer.param_groups for one in group["params"]], self.clip)
         optimizer.step()
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Which parts are trained, how fast and for how long. A result that used one should name it."""
+
+    name: str
+    head_rate: float  # learning rate of the linear head
+    parts_rate: float  # learning rate of the parts
+    parts: Literal["adapters", "lora", "lora-everywhere"] = "adapters"  # LoRA on query and value; on all linear layers
+    rank: int = 8
+    optimizer: Literal["adam", "adamw", "sgd"] = "adam"
+    epochs: int = 10
+    batch_size: int = 128
+    momentum: float = 0.0
+    weight_decay: float = 0.0
+    final_rate: float = 1.0  # share of both rates that a cosine over the epochs leads to; 1 keeps them constant
+
+    def __post_init__(self) -> None:
+        if self.parts not in (known := ("adapters", "lora", "lora-everywhere")):
+            raise ParameterError(f"Expected parts to be one of {', '.join(known)}, got {self.parts!r}. Choose one.")
+        if not isinstance(self.rank, int) or self.rank < 1:
+            raise ParameterError(f"Expected rank of at least 1, got {self.rank!r}.")
+        for field in ("head_rate", "parts_rate"):
+            if not 0 <= getattr(self, field) < float("inf"):
+                raise ParameterError(f"Expected {field} of at least 0, got {getattr(self, field)!r}.")
+        _ = self.plan  # checks the rest
+
+    @property
+    def plan(self) -> OptimiserPlan:
+        """How the optimiser goes about it."""
+        return OptimiserPlan(
+            self.epochs,
+            self.batch_size,
+            self.optimizer,
+            momentum=self.momentum,
+            weight_decay=self.weight_decay,
+            final_rate=self.final_rate,
+        )
+
+
+_ALL = (
+    Recipe("dinov2", head_rate=1e-3, parts_rate=1e-4),
+    Recipe("mocov3", head_rate=1e-2, parts_rate=1e-3),
+    # Not published: chosen on the validation split of CLINC150, see docs/adaptation.md.
+    Recipe("minilm", head_rate=1e-3, parts_rate=3e-5),
+    Recipe(
+        "ranpac",
+        head_rate=0.01,
+        parts_rate=0.01,
+        optimizer="sgd",
+        epochs=20,
+        batch_size=48,
+        momentum=0.9,
+        weight_decay=5e-4,
+        final_rate=0.0,
+    ),
+)
+
+RECIPES: Names[Recipe] = Names("recipe", {known.name: known for known in _ALL}, besides="or a Recipe")

@@ -1,38 +1,27 @@
-"""Training: a backbone, labelled items and a recipe in; small matrices out, with progress on the way."""
+"""First-session adaptation: a backbone, labelled items and a recipe in; small matrices out, frozen from then on."""
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Generator, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
+import torch.nn.functional as F  # noqa: N812
 from numpy.typing import ArrayLike, NDArray
+from torch import Tensor
 
 from anacp.adaptation.adaptation import Adaptation
-from anacp.adaptation.adapters import empty_linear
-from anacp.adaptation.checkpoint import Checkpoint
-from anacp.adaptation.loop import Piece, Progress, cross_entropy, optimise
+from anacp.adaptation.examples import check_task, data_identity, read_pieces
+from anacp.adaptation.loop import Checkpoint, TrainingStep, cross_entropy, optimise
 from anacp.adaptation.parts import Parts, uniform
-from anacp.adaptation.plan import Group
-from anacp.adaptation.recipes import Recipe
-from anacp.adaptation.recipes import recipe as find_recipe
-from anacp.backbones import Backbone
-from anacp.backbones.network import PooledNetwork
-from anacp.backbones.readahead import read_ahead
-from anacp.errors import InputError
-from anacp.features.identity import common_folder, item_digests
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
-
-__all__ = ["Trained", "check_examples", "data_identity", "read_pieces", "train"]
-
-PIECE = 16  # large enough for full speed, small enough for texts of like length
+from anacp.adaptation.plan import RECIPES, Group, Recipe
+from anacp.backbones import Backbone, PooledNetwork
+from anacp.items import as_items, content_hash
+from anacp.progress import Progress, Report
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,17 +32,18 @@ class Trained:
     weight: NDArray[np.float32]  # (c, d)
     bias: NDArray[np.float32]  # (c,)
     classes: NDArray[Any]  # (c,) sorted
+    seconds: float  # that it took in all, also where it was found in a checkpoint
 
 
 def train(
     backbone: Backbone,
-    items: Sequence[str | Path | Image],
+    items: Sequence[Any],
     labels: ArrayLike,
     *,
     recipe: str | Recipe,
     seed: int = 0,
     checkpoints: str | Path | None = None,
-) -> Generator[Progress, None, Trained]:
+) -> Generator[TrainingStep, None, Trained]:
     """Yield progress while parts of a backbone and a linear head are trained; the generator's value is the result.
 
     The backbone itself does not change. Equal arguments give equal weights, bit for bit on the same machine with the
@@ -82,69 +72,61 @@ def train(
     NumericalError
         If the loss is no longer finite.
     """
-    recipe = find_recipe(recipe) if isinstance(recipe, str) else recipe
-    classes, codes = check_examples(items, labels)
-    data = data_identity(backbone, items, classes[codes])
+    recipe = RECIPES.find(recipe) if isinstance(recipe, str) else recipe
+    items, device = as_items(items), backbone.device
+    classes, codes = check_task(items, labels)
+    begun = Adaptation(recipe, seed, backbone.fingerprint, data_identity(backbone, items, classes[codes]), {})
+    run = content_hash(json.dumps(begun.header(), sort_keys=True).encode())  # of all that decides the weights
     network = backbone.module()
     parts = Parts.inside(network, recipe, seed)
-    head = empty_linear(backbone.n_features, len(classes), bias=True)
-    with torch.no_grad():
-        head.weight.copy_(uniform(head.weight, backbone.n_features, seed, "adaptation head"))
-        head.bias.copy_(uniform(head.bias, backbone.n_features, seed, "adaptation head bias"))
-    pooled = PooledNetwork(network, backbone.preset.pooling).to(backbone.device).eval()
-    run = {"recipe": asdict(recipe), "seed": seed, "base": backbone.fingerprint, "data": data}
-    name = hashlib.blake2b(json.dumps(run, sort_keys=True).encode(), digest_size=16).hexdigest()
-    checkpoint = Checkpoint(Path(checkpoints), name) if checkpoints is not None else None
-
-    head, targets = head.to(backbone.device), torch.from_numpy(codes).to(backbone.device)
-
-    def batches(_: int, groups: list[list[int]]) -> Iterable[list[Piece]]:
-        return read_ahead(lambda rows: read_pieces(backbone, items, rows), groups, workers=backbone.reader.workers)
-
-    yield from optimise(
-        [
-            Group({"head.weight": head.weight, "head.bias": head.bias}, recipe.head_rate),
-            Group(parts.parameters, recipe.parts_rate),
-        ],
-        batches,
-        lambda rows, inputs: cross_entropy(head(pooled(*inputs)), targets[rows]),
+    pooled = PooledNetwork(network, backbone.preset.pooling).to(device).eval()
+    head = _first_head(backbone.n_features, len(classes), seed, device)
+    targets = torch.from_numpy(codes).to(device)
+    seconds = yield from optimise(
+        [Group(head, recipe.head_rate), Group(parts.parameters, recipe.parts_rate)],
+        lambda _, batches: read_pieces(backbone, items, batches),
+        lambda rows, inputs: cross_entropy(F.linear(pooled(*inputs), *head.values()), targets[rows]),
         len(items),
         recipe.plan,
         seed,
-        checkpoint=checkpoint,
+        checkpoint=None if checkpoints is None else Checkpoint(Path(checkpoints), run),
     )
-    adaptation = Adaptation(recipe, seed, backbone.fingerprint, data, parts.tensors())
-    weight, bias = (parameter.detach().cpu().numpy() for parameter in (head.weight, head.bias))
-    return Trained(adaptation, weight, bias, classes)
+    weight, bias = (parameter.detach().cpu().numpy() for parameter in head.values())
+    return Trained(replace(begun, tensors=parts.tensors()), weight, bias, classes, seconds)
 
 
-def read_pieces(backbone: Backbone, items: Sequence[Any], rows: list[int]) -> list[Piece]:
-    """Read a batch as pieces of bounded size: texts of like length need little padding, images little memory."""
-    ordered = [rows[place] for place in backbone.reader.order([items[row] for row in rows])]
-    pieces = (ordered[start : start + PIECE] for start in range(0, len(ordered), PIECE))
-    return [(piece, backbone.reader.read([items[row] for row in piece], "refuse").arrays) for piece in pieces]
+def adapt(
+    backbone: Backbone,
+    items: Sequence[Any],
+    labels: ArrayLike,
+    *,
+    recipe: str | Recipe,
+    seed: int = 0,
+    checkpoints: str | Path | None = None,
+    report: Report | None = None,
+) -> Adaptation:
+    """Adapt a backbone to the first task; `apply` of what is returned gives the adapted backbone. See `train`.
+
+    The head that was trained along is discarded. The tasks that follow must all use the adapted backbone as it is:
+    another adaptation would change the features that a learner remembers.
+    """
+    steps = train(backbone, items, labels, recipe=recipe, seed=seed, checkpoints=checkpoints)
+    return finished(steps, report).adaptation
 
 
-def check_examples(items: Sequence[Any], labels: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the classes, at least two, and the place of each label among them."""
-    if isinstance(items, str | Path):
-        raise InputError("Expected a sequence of items, got a single one. Put it into a list.")
-    flat = np.asarray(labels)
-    if flat.shape != (len(items),):
-        raise InputError(f"Expected one label for each of the {len(items)} items, got shape {flat.shape}.")
-    classes, codes = np.unique(flat, return_inverse=True)
-    if len(classes) < 2:
-        raise InputError(
-            f"Expected at least two classes to tell apart, got {len(classes)}. "
-            "Begin with a task of several classes, or use the backbone without adaptation."
-        )
-    return classes, codes.astype(np.int64)
+def finished(steps: Generator[TrainingStep, None, Trained], report: Report | None = None) -> Trained:
+    """Run what `train` returned to its end, and return its value."""
+    while True:
+        try:
+            step = next(steps)
+        except StopIteration as end:
+            trained: Trained = end.value
+            return trained
+        if report is not None:
+            report(Progress(f"adapting the backbone: {step}", step.share, 1.0))
 
 
-def data_identity(backbone: Backbone, items: Sequence[Any], labels: NDArray[Any]) -> str:
-    """Return a hash of items and labels, in their order."""
-    root = common_folder(items) if backbone.modality == "image" else None
-    digest = hashlib.blake2b(digest_size=16)
-    for item, label in zip(item_digests(items, backbone.modality, root), labels.tolist(), strict=True):
-        digest.update(item + repr(label).encode() + b"\0")
-    return digest.hexdigest()
+def _first_head(n_features: int, n_classes: int, seed: int, device: str) -> dict[str, Tensor]:
+    weight = uniform((n_classes, n_features), n_features, seed, "adaptation head")
+    bias = uniform((n_classes,), n_features, seed, "adaptation head bias")
+    return {"head.weight": weight.to(device).requires_grad_(True), "head.bias": bias.to(device).requires_grad_(True)}

@@ -1,22 +1,27 @@
 """Images or texts → features, by a frozen pretrained network."""
 
-from anacp.backbones.backbone import Backbone, Batch
-from anacp.backbones.images import OnDemand, check_header, open_image
+from anacp.backbones.engines import EngineName
+from anacp.backbones.frozen import Backbone
+from anacp.backbones.inputs import Arrays, digests, read_ahead
 from anacp.backbones.loading import backbone
-from anacp.backbones.preprocessing import ImagePreprocessing, OwnImageProcessor, TextPreprocessing
-from anacp.backbones.presets import PRESETS, Preset, preset
+from anacp.backbones.network import LAST_LAYER, PooledNetwork, blocks_of
+from anacp.backbones.preprocessing import ImagePreprocessing, TextPreprocessing
+from anacp.backbones.presets import PRESETS, Pooling, Preset, preset
 
 __all__ = [
+    "LAST_LAYER",
     "PRESETS",
+    "Arrays",
     "Backbone",
-    "Batch",
+    "EngineName",
     "ImagePreprocessing",
-    "OnDemand",
-    "OwnImageProcessor",
+    "PooledNetwork",
+    "Pooling",
     "Preset",
     "TextPreprocessing",
     "backbone",
-    "check_header",
-    "open_image",
+    "blocks_of",
+    "digests",
     "preset",
+    "read_ahead",
 ]

@@ -11,14 +11,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from anacp.backbones.export import export
-from anacp.backbones.network import PooledNetwork, weights_hash
+from anacp.backbones.network import LAST_LAYER, PooledNetwork, weights_hash
 from anacp.errors import NumericalError, ParameterError, UnavailableError
-from anacp.home import home
-
-__all__ = ["Engine", "EngineName", "OnnxEngine", "TorchEngine", "check_engine", "make_engine"]
+from anacp.files import home, replacing
 
 EngineName = Literal["auto", "onnx", "torch"]
+OPSET = 17
 TOLERANCE = 1e-3  # of the largest feature, or of 1 if that is larger
 
 
@@ -26,6 +24,7 @@ class Engine(Protocol):
     """Arrays in, features out."""
 
     name: str
+    batch_size: int  # the largest at which, on a CPU, every row has the bits that it has alone
 
     def run(self, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
         """Return the features (n, d) of one batch."""
@@ -39,6 +38,7 @@ class TorchEngine:
     def __init__(self, network: PooledNetwork, device: str) -> None:
         self._network = network.to(device)
         self._device = torch.device(device)
+        self.batch_size = 1 if self._device.type == "cpu" else 32  # convolutions of more take another algorithm
 
     def run(self, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
         """Return the features of one batch; the network is in eval mode whatever happened to it before."""
@@ -54,6 +54,7 @@ class OnnxEngine:
     """An exported network in onnxruntime, with as many threads as torch would use."""
 
     name = "onnx"
+    batch_size = 8  # as fast as 32, in less memory
 
     def __init__(self, path: Path) -> None:
         import onnxruntime
@@ -99,7 +100,9 @@ def _checked_onnx(
     network: PooledNetwork, example: Mapping[str, NDArray[Any]], expected: NDArray[np.float32]
 ) -> OnnxEngine:
     shapes = "-".join(str(side) for array in example.values() for side in array.shape[2:])
-    path = home() / "onnx" / f"{weights_hash(network)}-{network.pooling.replace(' ', '-')}-{shapes or 'text'}.onnx"
+    layers = "" if network.layers == LAST_LAYER else "-layers" + "".join(f"{layer}" for layer in network.layers)
+    pooling = network.pooling.replace(" ", "-")
+    path = home() / "onnx" / f"{weights_hash(network)}-{pooling}-{shapes or 'text'}{layers}.onnx"
     # A cached file is compared too: another machine or version may compute with it differently, and settings that are
     # no weights (a number of heads, an adapter's scale) are not part of its name.
     if path.is_file():
@@ -107,7 +110,7 @@ def _checked_onnx(
             cached = OnnxEngine(path)
             if _deviation(cached.run(example), expected) <= TOLERANCE:
                 return cached
-    export(network, example, path)
+    _export(network, example, path)
     fresh = OnnxEngine(path)
     deviation = _deviation(fresh.run(example), expected)
     if deviation > TOLERANCE:
@@ -117,6 +120,27 @@ def _checked_onnx(
             "Use engine='torch' for this backbone."
         )
     return fresh
+
+
+def _export(network: PooledNetwork, example: Mapping[str, NDArray[Any]], path: Path) -> None:
+    """Write the network for any number of inputs and, for texts, any number of tokens."""
+    names = list(example)
+    axes = {name: {0: "inputs", 1: "tokens"} if example[name].ndim == 2 else {0: "inputs"} for name in names}
+    network.eval()
+    # The exporter that needs no further package warns that it is deprecated, and that traced branches are fixed; the
+    # caller compares the result with torch, which is the better warning.
+    with replacing(path) as temporary, torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            network,
+            tuple(torch.from_numpy(array) for array in example.values()),
+            str(temporary),
+            dynamo=False,
+            opset_version=OPSET,
+            input_names=names,
+            output_names=["features"],
+            dynamic_axes=axes | {"features": {0: "inputs"}},
+        )
 
 
 def _deviation(features: NDArray[np.float32], expected: NDArray[np.float32]) -> float:

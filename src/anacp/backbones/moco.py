@@ -7,12 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from anacp.backbones.huggingface import load_quietly
+from anacp.backbones.huggingface import load_quietly, weights_folder
 from anacp.backbones.presets import Preset
-from anacp.backbones.weights import weights_folder
 from anacp.errors import ModelFileError, UnavailableError
-
-__all__ = ["convert", "load_moco", "vit_from_checkpoint"]
 
 N_HEADS = 12  # not to be read from the weights; all of MoCo-v3's published ViT-S and ViT-B have 12
 PREFIXES = ("module.base_encoder.", "base_encoder.", "module.", "")

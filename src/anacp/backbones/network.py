@@ -4,33 +4,76 @@ import hashlib
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor, nn
 
 from anacp.backbones.presets import Pooling
+from anacp.errors import MismatchError
 
-__all__ = ["PooledNetwork", "blocks_of", "weights_hash"]
+LAST_LAYER = (-1,)
 
 
 class PooledNetwork(nn.Module):
-    """The network's last hidden state, pooled to one row per input. This is what the engines run."""
+    """Layers of a network, each pooled to one row per input and put side by side. This is what the engines run.
 
-    def __init__(self, network: nn.Module, pooling: Pooling) -> None:
+    Parameters
+    ----------
+    network : torch.nn.Module
+        What has the layers.
+    pooling : str
+        How a layer becomes a row, the same for each.
+    layers : tuple of int
+        Which layers, in this order, counted from the first (0) or the last (-1).
+    """
+
+    def __init__(self, network: nn.Module, pooling: Pooling, layers: tuple[int, ...] = LAST_LAYER) -> None:
         super().__init__()
         self.network = network
         self.pooling = pooling
+        self.layers = layers
 
     def forward(self, inputs: Tensor, attention_mask: Tensor | None = None) -> Tensor:
         """Return features (n, d) of pixels (n, 3, h, w), or of token numbers (n, t) with their mask (n, t)."""
+        if self.layers == LAST_LAYER:
+            return self._pooled(self._last(inputs, attention_mask), attention_mask)
+        states = self._states(inputs, attention_mask)
+        return torch.cat([self._pooled(states[layer], attention_mask) for layer in self.layers], 1)
+
+    def widths(self, inputs: Tensor, attention_mask: Tensor | None = None) -> list[int]:
+        """Return how many numbers each layer gives, the first layer first."""
+        states = self._states(inputs, attention_mask)
+        return [self._pooled(state, attention_mask).shape[1] for state in states]
+
+    def _last(self, inputs: Tensor, attention_mask: Tensor | None) -> Tensor:
         network: Any = self.network
-        hidden: Tensor
+        if hasattr(network, "extract_features"):  # EfficientNet-Lite
+            hidden: Tensor = network.extract_features(inputs)  # (n, d, h, w)
+        else:
+            hidden = self._output(inputs, attention_mask).last_hidden_state  # (n, t, d) or (n, d, h, w)
+        return hidden
+
+    def _states(self, inputs: Tensor, attention_mask: Tensor | None) -> list[Tensor]:
+        """Return what each layer gives, in one pass; the last one is as `_last` has it, behind a closing norm."""
+        if hasattr(self.network, "_blocks"):
+            return _efficientnet_states(self.network, inputs)
+        if hasattr(self.network, "extract_features"):
+            return [self._last(inputs, attention_mask)]
+        output = self._output(inputs, attention_mask, output_hidden_states=True)
+        if not getattr(output, "hidden_states", None):
+            raise MismatchError(
+                f"Expected a network that shows its layers, got {type(self.network).__name__}. Use its last layer."
+            )
+        return [*output.hidden_states[1:-1], output.last_hidden_state]  # the first are embeddings, before any layer
+
+    def _output(self, inputs: Tensor, attention_mask: Tensor | None, **options: bool) -> Any:
+        if attention_mask is None:
+            return self.network(pixel_values=inputs, **options)
+        return self.network(input_ids=inputs, attention_mask=attention_mask, **options)
+
+    def _pooled(self, hidden: Tensor, attention_mask: Tensor | None) -> Tensor:
         if attention_mask is not None:
-            hidden = network(input_ids=inputs, attention_mask=attention_mask).last_hidden_state  # (n, t, d)
             weights = attention_mask[:, :, None].to(hidden.dtype)
             return (hidden * weights).sum(1) / weights.sum(1)
-        if hasattr(network, "extract_features"):  # EfficientNet-Lite
-            hidden = network.extract_features(inputs)
-        else:
-            hidden = network(pixel_values=inputs).last_hidden_state  # (n, t, d) or (n, d, h, w)
         if self.pooling == "mean over pixels":
             return hidden.mean((2, 3))
         return hidden[:, 0] if self.pooling == "class token" else hidden.mean(1)
@@ -54,3 +97,10 @@ def weights_hash(network: nn.Module) -> str:
             digest.update(content.reshape(-1).numpy().view(np.uint8))
             digests.append(digest.digest())
     return hashlib.blake2b(b"".join(sorted(digests)), digest_size=16).hexdigest()
+
+
+def _efficientnet_states(network: Any, inputs: Tensor) -> list[Tensor]:
+    """Return what each block gives, then what `extract_features` does, which has no way to show the blocks."""
+    hidden = network._swish(network._bn0(network._conv_stem(inputs)))
+    states = [hidden := block(hidden) for block in network._blocks]
+    return [*states, network._swish(network._bn1(network._conv_head(hidden)))]

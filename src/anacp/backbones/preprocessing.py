@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = ["ImagePreprocessing", "OwnImageProcessor", "Preprocessing", "TextPreprocessing"]
-
 # Only the centre of a long image survives the crop: resizing the rest could cost gigabytes for a 1 x 60000 strip.
 LONGEST_ASPECT = 4
 

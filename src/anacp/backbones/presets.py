@@ -1,16 +1,13 @@
 """The backbones known by name: one frozen record each."""
 
-import difflib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from anacp.backbones.preprocessing import ImagePreprocessing, Preprocessing, TextPreprocessing
-from anacp.errors import UnknownNameError
+from anacp.items import Modality
+from anacp.names import Names, unknown_name
 
-__all__ = ["PRESETS", "Modality", "Pooling", "Preset", "preset"]
-
-Modality = Literal["image", "text"]
 Pooling = Literal["class token", "mean over tokens", "mean over pixels"]
 
 
@@ -93,19 +90,12 @@ _ALL = (
     ),
 )
 
-PRESETS: dict[str, Preset] = {known.name: known for known in _ALL}
+PRESETS: Names[Preset] = Names("backbone", {known.name: known for known in _ALL}, besides="or hf:NAME_OR_FOLDER")
 
 
 def preset(name: str) -> Preset:
     """Return the record of that name, whatever its capitals; a near miss is answered with the right name."""
-    folded = name.casefold().replace("_", "-")
-    if folded in PRESETS:
-        return PRESETS[folded]
-    near = difflib.get_close_matches(folded, PRESETS, n=1)
     if "/" in name or Path(name).is_dir():
         hint = f"A transformers model is named {f'hf:{name}'!r}. "
-    else:
-        hint = f"Did you mean {near[0]!r}? " if near else ""
-    raise UnknownNameError(
-        f"Unknown backbone {name!r}. {hint}Known: {', '.join(sorted(PRESETS))}, or hf:NAME_OR_FOLDER."
-    )
+        raise unknown_name("backbone", name, PRESETS, besides=PRESETS.besides, hint=hint)
+    return PRESETS.find(name)

@@ -15,14 +15,12 @@ from anacp.cli.info import info
 from anacp.cli.learn import learn
 from anacp.cli.merge import merge
 from anacp.cli.predict import predict
-from anacp.cli.report import report
+from anacp.cli.report import report_command
 from anacp.cli.reproduce import reproduce
-from anacp.cli.run import run
+from anacp.cli.run import run_command
 from anacp.cli.solve import solve
 from anacp.errors import AnacpError
 from anacp.version import __version__
-
-__all__ = ["app", "main"]
 
 app = typer.Typer(
     name="anacp",
@@ -57,9 +55,9 @@ app.command()(merge)
 app.command()(info)
 app.command()(demo)
 app.command()(compare)
-app.command()(run)
+app.command("run")(run_command)
 app.command()(reproduce)
-app.command()(report)
+app.command("report")(report_command)
 app.add_typer(datasets, name="datasets")
 app.add_typer(features, name="features")
 

@@ -10,23 +10,21 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from anacp.atomic import replacing
-from anacp.cli.numbers import numbers
-from anacp.cli.showing import Shown, comparison_table, timing
+from anacp.cli.lists import named_methods, numbers
+from anacp.cli.sweeps import ShownSweep, comparison_table, timing
 from anacp.datasets import open_dataset
-from anacp.experiments import Row, ScenarioSettings, Specification, rows, sweep
-from anacp.learners import COMPARED, methods_in
+from anacp.experiments import ComparedMethod, ScenarioSettings, Specification, compared, sweep
+from anacp.files import replacing
+from anacp.methods import compared_methods
 from anacp.reports import accuracy_curves
-from anacp.samples.load import SAMPLES
-
-__all__ = ["compare"]
+from anacp.samples import SAMPLES
 
 
 def compare(
     data: Annotated[str, typer.Argument(help="An embedded sample (cifar100, clinc150), or an npz or parquet file.")],
     methods: Annotated[
         str, typer.Option(help="Names separated by commas; FILE.py for learners of your own.")
-    ] = ",".join(COMPARED),
+    ] = ",".join(compared_methods()),
     seeds: Annotated[str, typer.Option(help="Whole numbers, separated by commas; each orders the classes anew.")] = "0",
     tasks: Annotated[int, typer.Option(help="Into how many tasks the classes are divided.")] = 10,
     output: Annotated[Path | None, typer.Option(help="Folder for results; by default anacp-compare-NAME.")] = None,
@@ -42,7 +40,7 @@ def compare(
     folder = output or Path(f"anacp-compare-{dataset.name.rpartition(':')[2]}")
     specifications = [
         Specification(name, method, file=file, seed=seed, scenario=ScenarioSettings(tasks=tasks), keep_model=False)
-        for method, file in _named(methods)
+        for method, file in named_methods(methods)
         for seed in numbers(seeds)
     ]
     n_methods = len({specification.title for specification in specifications})
@@ -50,7 +48,7 @@ def compare(
     console.print(
         f"{len(dataset.classes)} classes in {tasks} tasks, {n_methods} methods, seeds {seeds}\n", highlight=False
     )
-    shown = Shown(console, len(specifications))
+    shown = ShownSweep(console, len(specifications))
     statuses = sweep(specifications, folder / "runs", jobs=jobs, restart_changed=True, report=shown.working)
     try:
         shown.follow(statuses)
@@ -59,7 +57,7 @@ def compare(
         raise typer.Exit(130) from None
     shown.raise_failed()
     runs = shown.results(specifications)
-    table, measured = rows(runs), timing(runs)
+    table, measured = compared(runs), timing(runs)
     console.print(comparison_table(table))
     console.print(f"\n{measured}", highlight=False)
     _write(folder, dataset.name, table, [step.n_classes for step in runs[0].steps], measured)
@@ -68,16 +66,7 @@ def compare(
     console.print(f"Results in {folder}/: results.json, results.csv, accuracy_curves.png, runs/", highlight=False)
 
 
-def _named(methods: str) -> list[tuple[str, str | None]]:
-    """Return names of methods, those from a file with the file."""
-    given = [name.strip() for name in methods.split(",") if name.strip()]
-    named: list[tuple[str, str | None]] = []
-    for entry in given:
-        named += [(name, entry) for name in methods_in(entry)] if entry.endswith(".py") else [(entry, None)]
-    return named
-
-
-def _write(folder: Path, name: str, table: Sequence[Row], n_classes: Sequence[int], measured: str) -> None:
+def _write(folder: Path, name: str, table: Sequence[ComparedMethod], n_classes: Sequence[int], measured: str) -> None:
     with replacing(folder / "results.json") as path:
         contents: dict[str, Any] = {"data": name, "n_classes": n_classes, "timing": measured}
         path.write_text(json.dumps(contents | {"rows": [asdict(row) for row in table]}, indent=1))

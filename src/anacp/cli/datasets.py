@@ -19,12 +19,9 @@ from anacp.datasets import (
     duplicates,
     open_dataset,
     read_sample,
-    source,
     verify,
 )
-from anacp.samples.load import SAMPLES
-
-__all__ = ["datasets"]
+from anacp.samples import SAMPLES
 
 datasets = typer.Typer(help="Data sets: what is known, what is on disk, what is missing.", no_args_is_help=True)
 
@@ -97,7 +94,7 @@ def check(name: Name, root: Root = None, as_json: AsJson = False) -> None:
     files = list(verify(name, root=root)) if data.name in SOURCES else []
     with Progress(console=console, disable=not console.is_terminal) as progress:
         bar = progress.add_task("duplicates", total=None)
-        found = duplicates(data, progress=lambda done, total: progress.update(bar, completed=done, total=total))
+        found = duplicates(data, report=lambda step: progress.update(bar, completed=step.done, total=step.total))
     sizes = {**data.sizes, "all": sum(data.sizes.values()), "classes": len(data.classes)}
     expected = {**data.card.sizes, **({"classes": data.card.n_classes} if data.card.n_classes else {})}
     passed = all(file.agrees is not False for file in files) and all(sizes.get(k) == v for k, v in expected.items())
@@ -134,4 +131,4 @@ def _findings(
 def _card(name: str, root: Path | None) -> Card:
     if ":" in name or "/" in name or Path(name).suffix:
         return open_dataset(name, root=root).card
-    return source(name).card
+    return SOURCES.find(name).card

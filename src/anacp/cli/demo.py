@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -15,11 +15,9 @@ from anacp.datasets import Dataset, read_sample
 from anacp.evaluation import average_incremental_accuracy, last_accuracy
 from anacp.experiments import Step, accuracy_matrix, follow
 from anacp.learners import NCM, AnaCP, Learner
-from anacp.learners.summary import format_bytes
 from anacp.reports import accuracy_curves, accuracy_heat_map
 from anacp.scenarios import ClassIncremental
-
-__all__ = ["demo"]
+from anacp.words import format_bytes
 
 
 def demo(
@@ -32,7 +30,7 @@ def demo(
     console = Console(quiet=as_json)
     data = read_sample(sample)
     scenario = ClassIncremental(data.train.labels, n_tasks=10, seed=seed)
-    learners: dict[str, Learner] = {"NCM": NCM(random_state=seed), "AnaCP": AnaCP(random_state=seed)}
+    learners: dict[str, Learner[Any]] = {"NCM": NCM(random_state=seed), "AnaCP": AnaCP(random_state=seed)}
     console.print(data.card.title, highlight=False, soft_wrap=True)
     console.print(f"{len(scenario.classes)} classes arrive in {len(scenario)} tasks.\n", highlight=False)
     results = _run_all(learners, data, scenario, console)
@@ -47,7 +45,7 @@ def demo(
 
 
 def _run_all(
-    learners: dict[str, Learner], data: Dataset, scenario: ClassIncremental, console: Console
+    learners: dict[str, Learner[Any]], data: Dataset, scenario: ClassIncremental, console: Console
 ) -> dict[str, list[Step]]:
     live = console.is_terminal
     results: dict[str, list[Step]] = {name: [] for name in learners}

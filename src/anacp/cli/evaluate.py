@@ -12,23 +12,29 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from anacp.atomic import replacing
-from anacp.cli.options import AsJson, Examples, Model, Split
-from anacp.cli.progress import extraction_bar
-from anacp.datasets import read_labelled
+from anacp.cli.options import AsJson, ModelPath, Split
+from anacp.cli.progress import shown_progress
+from anacp.datasets import feature_examples, read_labelled
 from anacp.errors import InputError
 from anacp.evaluation import ClassResult, class_results, confusion_matrix, expected_calibration_error
-from anacp.methods import Classifier
+from anacp.files import replacing
+from anacp.methods import Classifier, answer, load, modality_of
 from anacp.reports import confusion_map
-
-__all__ = ["evaluate"]
+from anacp.words import counted
 
 WORST = 10
 
 
 def evaluate(
-    model: Model,
-    path: Examples,
+    model: ModelPath,
+    path: Annotated[
+        Path,
+        typer.Argument(
+            help="Labelled images or texts, as `anacp learn` takes them; .npz, .parquet or sample:NAME for a model of "
+            "features.",
+            show_default=False,
+        ),
+    ],
     split: Split = None,
     output: Annotated[
         Path | None, typer.Option(help="Folder for confusion.png and results.json.", show_default=False)
@@ -37,21 +43,20 @@ def evaluate(
 ) -> None:
     """Measure accuracy, class by class, and whether the probabilities can be trusted."""
     console = Console(quiet=as_json)
-    classifier = Classifier.load(model)
-    every = read_labelled(path, split=split)
-    known = np.isin(every.labels, classifier.classes_)
+    loaded = load(model)
+    read = feature_examples if modality_of(loaded) == "features" else read_labelled
+    every = read(path, split=split)
+    known = np.isin(every.labels, loaded.classes_)
     if not known.any():
         raise InputError(f"Expected examples of classes that {model} knows in {path}, got none of {len(every)}.")
     examples = every.take(known)
-    items = list(examples.items)
-    n_learned = int(classifier.is_known(items, examples.labels).sum())
-    with extraction_bar(console) as follow:
-        x = classifier.features(items, progress=follow)
-    predicted = classifier.learner.predict(x)
-    confidence = classifier.learner.predict_proba(x).max(1)
+    with shown_progress(console) as report:
+        found = answer(loaded, list(examples.items), report=report)
+    n_learned = int(loaded.learned(found.digests, examples.labels).sum()) if isinstance(loaded, Classifier) else 0
+    predicted, confidence = found.labels, found.probabilities.max(1)
     correct = predicted == examples.labels
-    classes = classifier.classes_.tolist()
-    matrix = confusion_matrix(examples.labels, predicted, classifier.classes_)
+    classes = found.classes.tolist()
+    matrix = confusion_matrix(examples.labels, predicted, found.classes)
     results = class_results(matrix, classes)
     facts: dict[str, Any] = {
         "model": str(model),
@@ -75,8 +80,9 @@ def evaluate(
 
 
 def _show(console: Console, facts: dict[str, Any], results: list[ClassResult]) -> None:
+    judged = f"{counted(facts['examples'], 'example')} of {counted(facts['classes'], 'class')}"
     head = (
-        f"{facts['accuracy']:.1f} % of {facts['examples']:,} examples of {facts['classes']:,} classes right, "
+        f"{facts['accuracy']:.1f} % of {judged} right, "
         f"expected calibration error {facts['expected_calibration_error']:.3f}"
     )
     console.print(head, highlight=False, soft_wrap=True)

@@ -7,19 +7,17 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from anacp.encoders import FeatureEntry, FeatureStore
 from anacp.errors import FeatureStoreError, ParameterError
-from anacp.features import Entry, FeatureStore
-from anacp.learners.summary import format_bytes
+from anacp.words import counted, format_bytes
 
-__all__ = ["features"]
-
-features = typer.Typer(help="List, check and clear the features that were extracted.", no_args_is_help=True)
+features = typer.Typer(help="List, check and clear the features that were computed.", no_args_is_help=True)
 AsJson = Annotated[bool, typer.Option("--json", help="Print the results as JSON, nothing else.")]
 
 
 @features.command("list")
 def list_(as_json: AsJson = False) -> None:
-    """List what is stored: key, backbone, rows, size, age."""
+    """List what is stored: key, backbone, rows, size, days since something was added."""
     store = FeatureStore()
     entries = [_facts(entry) for entry in store.entries()]
     if as_json:
@@ -31,12 +29,14 @@ def list_(as_json: AsJson = False) -> None:
         return
     console.print(_table(entries))
     total = sum(entry["bytes"] for entry in entries)
-    console.print(f"\n{len(entries)} entries, {format_bytes(total)} in {store.root}", highlight=False, soft_wrap=True)
+    console.print(
+        f"\n{counted(len(entries), 'entry')}, {format_bytes(total)} in {store.root}", highlight=False, soft_wrap=True
+    )
 
 
 @features.command()
 def verify(as_json: AsJson = False) -> None:
-    """Read every shard: it opens, has its rows, they are finite, and the checksum is right. Exit code 1 if not."""
+    """Read every shard: it opens, has its rows, they are finite and as they were written. Exit code 1 if not."""
     found = [{"key": entry.key, "problems": entry.problems()} for entry in FeatureStore().entries()]
     damaged = [entry for entry in found if entry["problems"]]
     if as_json:
@@ -45,14 +45,16 @@ def verify(as_json: AsJson = False) -> None:
         for entry in damaged:
             for problem in entry["problems"]:
                 typer.echo(f"{entry['key']}: {problem}")
-        typer.echo(f"{len(found)} entries read, {len(damaged)} damaged")
+        typer.echo(f"{counted(len(found), 'entry')} read, {len(damaged)} damaged")
     if damaged:
         raise typer.Exit(1)
 
 
 @features.command()
 def prune(
-    older_than: Annotated[float | None, typer.Option(metavar="DAYS", help="Only what is older.")] = None,
+    older_than: Annotated[
+        float | None, typer.Option(metavar="DAYS", help="Only what nothing was added to for so long.")
+    ] = None,
     backbone: Annotated[str | None, typer.Option(metavar="NAME", help="Only features of this backbone.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Everything, damaged entries too.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
@@ -64,7 +66,7 @@ def prune(
     chosen = [entry for entry in FeatureStore().entries() if _matches(_facts(entry), older_than, backbone)]
     facts = [_facts(entry) for entry in chosen]
     size = sum(fact["bytes"] for fact in facts)
-    summary = f"{len(chosen)} entries, {format_bytes(size)}"
+    summary = f"{counted(len(chosen), 'entry')}, {format_bytes(size)}"
     if not as_json and facts:
         Console().print(_table(facts))
         typer.echo(f"\nThis frees {summary}.")
@@ -80,27 +82,17 @@ def prune(
 
 
 def _matches(fact: dict[str, Any], older_than: float | None, backbone: str | None) -> bool:
-    if older_than is None and backbone is None:
-        return True
-    if fact["age_days"] is None:  # a damaged card says neither its age nor its backbone
-        return False
     old_enough = older_than is None or fact["age_days"] > older_than
     return old_enough and backbone in (None, fact["backbone"])
 
 
-def _facts(entry: Entry) -> dict[str, Any]:
-    facts: dict[str, Any] = {"key": entry.key, "bytes": entry.n_bytes}
+def _facts(entry: FeatureEntry) -> dict[str, Any]:
+    facts: dict[str, Any] = {"key": entry.key, "bytes": entry.n_bytes, "age_days": round(entry.age_days, 3)}
     try:
         card = entry.card
     except FeatureStoreError:
-        return facts | {"backbone": None, "rows": None, "complete": False, "age_days": None, "source": None}
-    return facts | {
-        "backbone": card.backbone,
-        "rows": card.n_rows,
-        "complete": card.complete,
-        "age_days": round(card.age_days, 3),
-        "source": card.source,
-    }
+        return facts | {"backbone": None, "adaptation": None, "rows": None}
+    return facts | {"backbone": card.backbone, "adaptation": card.adaptation, "rows": entry.n_rows}
 
 
 def _table(entries: list[dict[str, Any]]) -> Table:
@@ -108,10 +100,8 @@ def _table(entries: list[dict[str, Any]]) -> Table:
     for column in ("rows", "size", "age"):
         table.add_column(column, justify="right")
     for entry in entries:
-        if entry["backbone"] is None:
-            table.add_row(entry["key"], "damaged card", "", format_bytes(entry["bytes"]), "")
-            continue
-        rows = f"{entry['rows']:,}" + ("" if entry["complete"] else " so far")
-        age = f"{entry['age_days']:.1f} days"
-        table.add_row(entry["key"], entry["backbone"], rows, format_bytes(entry["bytes"]), age)
+        adapted = ", adapted" if entry["adaptation"] else ""
+        name = f"{entry['backbone']}{adapted}" if entry["backbone"] else "damaged or old"
+        rows = f"{entry['rows']:,}" if entry["backbone"] else ""
+        table.add_row(entry["key"], name, rows, format_bytes(entry["bytes"]), f"{entry['age_days']:.1f} days")
     return table

@@ -6,21 +6,22 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from anacp.cli.options import AsJson, Examples, Model, OnError, Solve, Split, join
-from anacp.cli.progress import extraction_bar, solve_visibly
+from anacp.cli.options import AsJson, ExamplesPath, ModelPath, OnErrorOption, Solve, Split
+from anacp.cli.progress import shown_progress, solve_visibly
 from anacp.datasets import read_labelled
 from anacp.errors import InputError
-from anacp.locks import locked
+from anacp.files import locked
 from anacp.methods import Classifier
-
-__all__ = ["forget"]
+from anacp.words import counted, listed
 
 
 def forget(
-    model: Model,
-    path: Examples,
+    model: ModelPath,
+    path: ExamplesPath,
     split: Split = None,
-    on_unknown: Annotated[OnError, typer.Option(help="An example that was never learned.")] = OnError.refuse,
+    on_unknown: Annotated[
+        OnErrorOption, typer.Option(help="An example that was never learned.")
+    ] = OnErrorOption.refuse,
     solve: Solve = True,
     as_json: AsJson = False,
 ) -> None:
@@ -30,8 +31,8 @@ def forget(
     items = list(examples.items)
     with locked(model):
         classifier = Classifier.load(model)
-        with extraction_bar(console) as follow:
-            result = classifier.forget(items, examples.labels, on_unknown=on_unknown.value, progress=follow)
+        with shown_progress(console) as report:
+            result = classifier.forget(items, examples.labels, on_unknown=on_unknown.value, report=report)
         if not classifier.n_examples:
             raise InputError(f"Expected something to remain, got all examples of {model} to forget. Delete it instead.")
         if result.n_forgotten:
@@ -50,13 +51,13 @@ def forget(
     if as_json:
         print(json.dumps(facts))
     unknown = f", {result.n_unknown:,} were not in the model" if result.n_unknown else ""
-    console.print(f"{result.n_forgotten:,} examples forgotten{unknown}", highlight=False)
+    console.print(f"{counted(result.n_forgotten, 'example')} forgotten{unknown}", highlight=False)
     if result.lost_classes:
         console.print(
-            f"classes gone ({len(result.lost_classes):,}): {join(result.lost_classes)}",
+            f"classes gone ({len(result.lost_classes):,}): {listed(result.lost_classes, 8, show=str)}",
             highlight=False,
             soft_wrap=True,
             markup=False,
         )
-    left = f"{model}: {classifier.n_examples:,} examples of {len(classifier.classes_):,} classes"
+    left = f"{model}: {counted(classifier.n_examples, 'example')} of {counted(len(classifier.classes_), 'class')}"
     console.print(left, highlight=False, soft_wrap=True, markup=False)

@@ -5,30 +5,33 @@ from typing import Any
 
 import typer
 
-from anacp.cli.options import AsJson, Model
+from anacp.cli.options import AsJson, ModelPath
+from anacp.encoders import Origin
 from anacp.files import TensorFile
-from anacp.learners.keeping import MODEL
-from anacp.learners.summary import format_bytes
-from anacp.methods.origin import Origin
+from anacp.learners import MODEL
+from anacp.methods import model_kind
+from anacp.words import counted, format_bytes
 
-__all__ = ["info"]
+KINDS = {"learner": "a learner of features", "classifier": "a classifier", "trained": "a trained network"}
 
 
-def info(model: Model, as_json: AsJson = False) -> None:
-    """Show backbone, learner, classes with their numbers of examples, size, date and version."""
+def info(model: ModelPath, as_json: AsJson = False) -> None:
+    """Show kind, backbone, method, classes with their numbers of examples, size, date and version."""
     file = TensorFile(model, MODEL)
     header = file.header
-    origin = Origin(**header["backbone"]) if "backbone" in header else None
-    (counts,) = (tensor.tolist() for tensor in file.tensors("moments.counts").values())
+    counts = [tensor.tolist() for tensor in file.tensors("moments.counts").values()]  # a trained network has none
+    examples = counts[0] if counts else [None] * len(header["classes"])
+    classes = [{"label": label, "examples": n} for label, n in zip(header["classes"], examples, strict=True)]
     facts: dict[str, Any] = {
         "model": str(model),
-        "backbone": header.get("backbone"),
-        "learner": header["learner"],
+        "kind": model_kind(header),
+        "backbone": header.get("backbone") or header.get("network"),
+        "learner": header.get("learner") or header.get("method"),
         "parameters": header["parameters"],
-        "n_features": header["n_features"],
-        "examples": sum(counts),
-        "classes": [{"label": c, "examples": n} for c, n in zip(header["classes"], counts, strict=True)],
-        "solved": header.get("solution") is not None,
+        "n_features": header.get("n_features"),
+        "examples": sum(counts[0]) if counts else None,
+        "classes": classes,
+        "solved": header.get("solution") is not None if counts else None,
         "bytes": model.stat().st_size,
         "saved": header.get("saved"),
         "written_by": header["written_by"],
@@ -36,16 +39,23 @@ def info(model: Model, as_json: AsJson = False) -> None:
     if as_json:
         print(json.dumps(facts))
         return
+    for name, text in _lines(facts).items():
+        typer.echo(f"{name:<9} {text}")
+    typer.echo(f"\n{'examples':>8}  class")
+    for entry in sorted(classes, key=lambda entry: str(entry["label"])):
+        typer.echo(f"{'' if entry['examples'] is None else format(entry['examples'], ','):>8}  {entry['label']}")
+
+
+def _lines(facts: dict[str, Any]) -> dict[str, str]:
+    backbone, classes = facts["backbone"], counted(len(facts["classes"]), "class")
     lines = {
-        "backbone": str(origin) if origin else "none: a learner of features",
+        "kind": KINDS[facts["kind"]],
+        "backbone": str(Origin.restored(backbone)) if backbone else "none",
         "learner": facts["learner"],
-        "learned": f"{facts['examples']:,} examples of {len(counts):,} classes",
-        "solved": "yes: predictions start at once" if facts["solved"] else "no: see `anacp solve`",
+        "learned": classes if facts["examples"] is None else f"{counted(facts['examples'], 'example')} of {classes}",
         "size": format_bytes(facts["bytes"]),
         "saved": f"{facts['saved'] or 'date not stated'} by {facts['written_by']}",
     }
-    for name, text in lines.items():
-        typer.echo(f"{name:<9} {text}")
-    typer.echo(f"\n{'examples':>8}  class")
-    for entry in facts["classes"]:
-        typer.echo(f"{entry['examples']:>8,}  {entry['label']}")
+    if facts["solved"] is not None:
+        lines["solved"] = "yes: predictions start at once" if facts["solved"] else "no: see `anacp solve`"
+    return lines

@@ -8,31 +8,31 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from anacp.cli.options import AsJson, Examples, OnError, Solve, Split, join
-from anacp.cli.progress import extraction_bar, solve_visibly
+from anacp.cli.options import AsJson, ExamplesPath, OnErrorOption, Solve, Split
+from anacp.cli.progress import shown_progress, solve_visibly
 from anacp.datasets import is_text_file, read_labelled
+from anacp.encoders import FeatureStore
 from anacp.errors import InputError, MismatchError
-from anacp.features import FeatureStore
-from anacp.learners import method
-from anacp.learners.summary import format_bytes
-from anacp.locks import locked
-from anacp.methods import Classifier, Learned
-
-__all__ = ["learn"]
+from anacp.files import home, locked
+from anacp.items import content_hash
+from anacp.methods import Classifier, Learned, find_method, methods_in
+from anacp.words import counted, format_bytes, listed
 
 BACKBONES = {"image": "efficientnet-lite0", "text": "minilm-l6"}
 
 
 def learn(
-    path: Examples,
+    path: ExamplesPath,
     model: Annotated[Path, typer.Option(help="The model file; made if it is not there.", show_default=False)],
     backbone: Annotated[
         str | None,
         typer.Option(help="efficientnet-lite0 for images and minilm-l6 for texts if left out.", show_default=False),
     ] = None,
-    learner: Annotated[str | None, typer.Option(help="AnaCP if left out.", show_default=False)] = None,
+    learner: Annotated[
+        str | None, typer.Option(help="AnaCP if left out; FILE.py for a method of your own.", show_default=False)
+    ] = None,
     split: Split = None,
-    on_error: Annotated[OnError, typer.Option(help="An image that cannot be read.")] = OnError.refuse,
+    on_error: Annotated[OnErrorOption, typer.Option(help="An image that cannot be read.")] = OnErrorOption.refuse,
     solve: Solve = True,
     as_json: AsJson = False,
 ) -> None:
@@ -43,8 +43,8 @@ def learn(
     items = list(examples.items)
     with locked(model):
         classifier = _open(model, modality, backbone, learner)
-        with extraction_bar(console) as follow:
-            result = classifier.learn(items, examples.labels, on_error=on_error.value, progress=follow)
+        with shown_progress(console) as report:
+            result = classifier.learn(items, examples.labels, on_error=on_error.value, report=report)
         if not result.n_new and not classifier.n_examples:
             raise InputError(f"Expected images that can be read in {path}, got none of {len(result.skipped)}.")
         solve_seconds = solve_visibly(classifier, console) if solve and result.n_new else 0.0
@@ -52,8 +52,7 @@ def learn(
         if result.n_new:
             classifier.save(model)
         save_seconds = perf_counter() - start
-    if result.entry is not None:  # it was kept against being stopped; the model file knows the examples now
-        result.entry.remove()
+        _unfinished(model).clear()  # features were kept against being stopped; the model file knows the examples now
     facts = _facts(model, classifier, result, solve_seconds, save_seconds)
     if as_json:
         print(json.dumps(facts))
@@ -62,21 +61,38 @@ def learn(
 
 
 def _open(model: Path, modality: str, backbone: str | None, learner: str | None) -> Classifier:
-    store = FeatureStore()
+    store = _unfinished(model)
+    method = None if learner is None else _method(learner)
     if not model.exists():
-        return Classifier(backbone or BACKBONES[modality], learner or "AnaCP", store=store)
+        return Classifier(backbone or BACKBONES[modality], method or "AnaCP", store=store)
     classifier = Classifier.load(model, backbone=backbone, store=store)
-    if classifier.origin.modality != modality:
+    if classifier.modality != modality:
         raise MismatchError(
-            f"Expected {classifier.origin.modality}s, which {model} was learned with ({classifier.origin.name}), "
+            f"Expected {classifier.modality}s, which {model} was learned with ({classifier.encoder.name}), "
             f"got {modality}s. Give another --model for these."
         )
-    if learner is not None and method(learner).get_params() != classifier.learner.get_params():
+    asked, learned = None if method is None else find_method(method).new(), classifier.learner
+    if asked is not None and (type(asked) is not type(learned) or asked.get_params() != learned.get_params()):
         raise MismatchError(
-            f"Expected --learner {type(classifier.learner).__name__} as in {model}, or none, got {learner}. "
+            f"Expected --learner {type(learned).__name__} as in {model}, or none, got {learner}. "
             "What was learned cannot change its method: give another --model."
         )
     return classifier
+
+
+def _method(learner: str) -> str:
+    """Return the name of a method, or of the one in a file of one's own."""
+    if not learner.endswith(".py"):
+        return learner
+    names = methods_in(learner)
+    if len(names) > 1:
+        raise InputError(f"Expected one method in {learner}, got {', '.join(names)}. Name one of them: --learner NAME.")
+    return names[0]
+
+
+def _unfinished(model: Path) -> FeatureStore:
+    """Return where the features of one model are kept until it is saved."""
+    return FeatureStore(home() / "unfinished" / content_hash(str(model.resolve()).encode()))
 
 
 def _facts(
@@ -99,13 +115,13 @@ def _facts(
 
 
 def _lines(model: Path, facts: dict[str, Any], result: Learned) -> list[str]:
-    for_now = f"{facts['known_examples']:,} examples known already, {facts['new_examples']:,} new"
+    for_now = f"{counted(facts['known_examples'], 'example')} known already, {facts['new_examples']:,} new"
     lines = [f"skipped {item}: {reason}" for item, reason in result.skipped]
     lines.append(for_now + (f", {len(result.skipped):,} skipped" if result.skipped else ""))
     if result.new_classes:
-        lines.append(f"new classes ({len(result.new_classes):,}): {join(result.new_classes)}")
+        lines.append(f"new classes ({len(result.new_classes):,}): {listed(result.new_classes, 8, show=str)}")
     if result.n_new:
         stages = ("feature", "features"), ("learn", "learning"), ("solve", "solving"), ("save", "saving")
         lines.append(", ".join(f"{title} {facts[f'{stage}_seconds']:.1f} s" for stage, title in stages))
     size = format_bytes(facts["bytes"])
-    return [*lines, f"{model}: {facts['examples']:,} examples of {facts['classes']:,} classes, {size}"]
+    return [*lines, f"{model}: {counted(facts['examples'], 'example')} of {counted(facts['classes'], 'class')}, {size}"]

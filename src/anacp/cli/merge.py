@@ -10,11 +10,9 @@ from rich.console import Console
 from anacp.cli.options import AsJson, Solve
 from anacp.cli.progress import solve_visibly
 from anacp.errors import InputError
-from anacp.learners.summary import format_bytes
-from anacp.locks import locked
+from anacp.files import locked
 from anacp.methods import Classifier
-
-__all__ = ["merge"]
+from anacp.words import counted, format_bytes
 
 
 def merge(
@@ -40,5 +38,5 @@ def merge(
         "bytes": output.stat().st_size,
     }
     size = format_bytes(output.stat().st_size)
-    line = f"{output}: {merged.n_examples:,} examples of {len(merged.classes_):,} classes, {size}"
+    line = f"{output}: {counted(merged.n_examples, 'example')} of {counted(len(merged.classes_), 'class')}, {size}"
     typer.echo(json.dumps(facts) if as_json else line)

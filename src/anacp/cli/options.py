@@ -6,18 +6,16 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["AsJson", "Examples", "Model", "OnError", "Solve", "Split", "join"]
 
-
-class OnError(StrEnum):
+class OnErrorOption(StrEnum):
     """What to do with what cannot be used."""
 
     refuse = "refuse"
     skip = "skip"
 
 
-Model = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
-Examples = Annotated[
+ModelPath = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
+ExamplesPath = Annotated[
     Path,
     typer.Argument(
         help="A folder (or zip, tar) of class folders of images, or a .csv or .jsonl file of text and label.",
@@ -32,9 +30,3 @@ Solve = Annotated[
     bool, typer.Option(help="Solve before saving, so that predictions need not; or leave it to `anacp solve`.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, nothing else.")]
-
-
-def join(labels: list[object], limit: int = 8) -> str:
-    """Return the first few labels for a line of text."""
-    more = f" and {len(labels) - limit} more" if len(labels) > limit else ""
-    return ", ".join(map(str, labels[:limit])) + more

@@ -1,66 +1,65 @@
-"""`anacp predict`: images or texts to class names."""
+"""`anacp predict`: images, texts or rows of features to class names."""
 
 import json
 import sys
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 from rich.console import Console
 
-from anacp.cli.options import AsJson, Model, OnError
-from anacp.cli.progress import extraction_bar
-from anacp.datasets import image_files
+from anacp.cli.options import AsJson, ModelPath, OnErrorOption
+from anacp.cli.progress import shown_progress
+from anacp.datasets import feature_examples, image_files
 from anacp.errors import InputError
-from anacp.methods import Classifier
-
-__all__ = ["predict"]
+from anacp.methods import answer, load, modality_of
 
 
 def predict(
-    model: Model,
+    model: ModelPath,
     inputs: Annotated[
         list[str],
-        typer.Argument(help="Image files or folders; texts for a model of texts, - for lines from standard input."),
+        typer.Argument(
+            help="Image files or folders; texts for a model of texts, - for lines from standard input; "
+            "for a model of features .npz, .parquet or sample:NAME, of which the test rows are taken."
+        ),
     ],
     top: Annotated[int, typer.Option(min=1, help="How many classes to name.")] = 3,
-    on_error: Annotated[OnError, typer.Option(help="An image that cannot be read.")] = OnError.refuse,
+    on_error: Annotated[OnErrorOption, typer.Option(help="An image that cannot be read.")] = OnErrorOption.refuse,
     as_json: AsJson = False,
 ) -> None:
-    """Name the likeliest classes of images or texts, with probabilities."""
+    """Name the likeliest classes of images, texts or rows of features, with probabilities."""
     console = Console(quiet=as_json, stderr=True)
-    classifier = Classifier.load(model)
-    items: list[Any] = _texts(inputs) if classifier.origin.modality == "text" else _images(inputs)
-    with extraction_bar(console) as follow:
-        found = classifier.encode(items, on_error=on_error.value, progress=follow)
-    if not len(found.x):
-        raise InputError(f"Expected images that can be read, got none of {len(items)}: {found.skipped[0][1]}")
-    ranked = classifier.ranked(classifier.learner.predict_proba(found.x), top)
-    named = [items[row] for row in found.kept]
+    loaded = load(model)
+    names, items = {"text": _texts, "image": _images, "features": _rows}[modality_of(loaded)](inputs)
+    with shown_progress(console) as report:
+        found = answer(loaded, items, on_error=on_error.value, report=report)
+    named, ranked = [names[row] for row in found.kept], found.ranked(top)
     if as_json:
         rows: list[dict[str, Any]] = [
-            {"input": str(item), "top": [{"label": label, "probability": p} for label, p in best]}
-            for item, best in zip(named, ranked, strict=True)
+            {"input": name, "top": [{"label": label, "probability": p} for label, p in best]}
+            for name, best in zip(named, ranked, strict=True)
         ]
         print(json.dumps(rows + [{"input": str(item), "error": reason} for item, reason in found.skipped]))
         return
-    for item, best in zip(named, ranked, strict=True):
-        typer.echo("\t".join([str(item), *(f"{label} {probability:.2f}" for label, probability in best)]))
+    for name, best in zip(named, ranked, strict=True):
+        typer.echo("\t".join([name, *(f"{label} {probability:.2f}" for label, probability in best)]))
     for item, reason in found.skipped:
         typer.echo(f"skipped {item}: {reason}", err=True)
 
 
-def _texts(inputs: list[str]) -> list[str]:
+def _texts(inputs: list[str]) -> tuple[list[str], list[str]]:
     texts: list[str] = []
     for text in inputs:
         texts += [line.rstrip("\r\n") for line in sys.stdin] if text == "-" else [text]
     texts = [text for text in texts if text.strip()]
     if not texts:
         raise InputError("Expected texts, got none but blank lines. Give a text, or lines on standard input for -.")
-    return texts
+    return texts, texts
 
 
-def _images(inputs: list[str]) -> list[Path]:
+def _images(inputs: list[str]) -> tuple[list[str], list[Path]]:
     files: list[Path] = []
     for name in inputs:
         path = Path(name).expanduser()
@@ -68,4 +67,10 @@ def _images(inputs: list[str]) -> list[Path]:
         if not found:
             raise InputError(f"Expected images in the folder {path}, got none.")
         files += found
-    return files
+    return [str(file) for file in files], files
+
+
+def _rows(inputs: list[str]) -> tuple[list[str], Any]:
+    matrices = [np.asarray(feature_examples(name).items) for name in inputs]
+    names = [f"{name} row {row}" for name, x in zip(inputs, matrices, strict=True) for row in range(len(x))]
+    return names, np.concatenate(matrices)

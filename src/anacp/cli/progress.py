@@ -1,23 +1,20 @@
 """How long work shows itself on a terminal; elsewhere it stays silent."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from time import perf_counter
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress as Bars
 
-from anacp.features import Progress as Extraction
 from anacp.methods import Classifier
-
-__all__ = ["extraction_bar", "progress_bars", "solve_visibly"]
-
-STAGES = {"identify": "hashing", "check": "checking", "extract": "features"}
+from anacp.progress import Progress, Report
 
 
-def progress_bars(console: Console) -> Progress:
+def progress_bars(console: Console) -> Bars:
     """Return bars with counts, a status, the time gone and the time left."""
-    return Progress(
+    return Bars(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
@@ -30,14 +27,16 @@ def progress_bars(console: Console) -> Progress:
 
 
 @contextlib.contextmanager
-def extraction_bar(console: Console) -> Iterator[Callable[[Extraction], None]]:
-    """Lend a callback that shows how far an extraction is, one bar a stage."""
+def shown_progress(console: Console) -> Iterator[Report]:
+    """Lend a callback that shows how far something is, one bar for each thing that is done."""
     with progress_bars(console) as bars:
-        shown = {stage: bars.add_task(text, total=None, status="", visible=False) for stage, text in STAGES.items()}
+        shown: dict[str, TaskID] = {}
 
-        def follow(step: Extraction) -> None:
-            status = f"{step.skipped} skipped" if step.skipped else ""
-            bars.update(shown[step.stage], completed=step.done, total=step.total, status=status, visible=True)
+        def follow(progress: Progress) -> None:
+            if progress.words not in shown:
+                shown[progress.words] = bars.add_task(progress.words, total=None, status="")
+            status = f"{progress.skipped} skipped" if progress.skipped else ""
+            bars.update(shown[progress.words], completed=progress.done, total=progress.total, status=status)
 
         yield follow
 

@@ -8,13 +8,11 @@ import typer
 from rich.console import Console
 
 from anacp.cli.options import AsJson
-from anacp.reports.collect import collect
-from anacp.reports.write import write
-
-__all__ = ["report"]
+from anacp.reports import collect, write_report
+from anacp.words import counted
 
 
-def report(
+def report_command(
     folders: Annotated[
         list[Path], typer.Argument(help="Run folders, or folders with runs anywhere below them.", show_default=False)
     ],
@@ -28,11 +26,11 @@ def report(
     """Write what finished runs found: one HTML page that needs nothing else, and tables in Markdown, LaTeX and CSV."""
     console = Console(quiet=as_json, soft_wrap=True, highlight=False, markup=False)
     collection = collect(folders)
-    console.print(f"{len(collection.runs)} finished runs read")
+    console.print(f"{counted(len(collection.runs), 'finished run')} read")
     for entry in collection.left_out:
         console.print(f"left out: {entry.folder}: {entry.reason}")
     chosen = [name.strip() for name in formats.split(",") if name.strip()]
-    written = write(collection, output, title=title, formats=chosen)
+    written = write_report(collection, output, title=title, formats=chosen)
     for path in written:
         console.print(f"{path}")
     if as_json:

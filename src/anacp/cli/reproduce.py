@@ -7,16 +7,13 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from anacp.cli.numbers import numbers
+from anacp.cli.lists import names, numbers
 from anacp.cli.options import AsJson
-from anacp.cli.showing import Shown, comparison_table, timing
+from anacp.cli.sweeps import ShownSweep, comparison_table, timing
 from anacp.errors import MissingDataError
-from anacp.experiments import rows, sweep
-from anacp.experiments.planning import plan
-from anacp.experiments.tables import TABLES
+from anacp.experiments import PlannedTable, RunResult, compared, plan, sweep
+from anacp.paper import TABLES
 from anacp.reports import report
-
-__all__ = ["reproduce"]
 
 
 def reproduce(
@@ -32,7 +29,9 @@ def reproduce(
     seeds: Annotated[str, typer.Option(help="Whole numbers, separated by commas; each orders the classes anew.")] = (
         "0,1,2"
     ),
-    quick: Annotated[bool, typer.Option("--quick", help="The first seed with D = 1000, to see the shape.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="The first seed, small: to see the shape of the table.")
+    ] = False,
     substitute: Annotated[
         bool, typer.Option("--substitute", help="Run on what every installation has, and say so on every page.")
     ] = False,
@@ -49,60 +48,50 @@ def reproduce(
     console = Console(quiet=as_json, highlight=False, soft_wrap=True)
     made = plan(
         table,
-        datasets=_listed(dataset),
+        datasets=names(dataset),
         backbone=backbone,
-        methods=_listed(methods),
+        methods=names(methods),
         seeds=numbers(seeds),
         quick=quick,
         substitute=substitute,
     )
-    for reason in made.missing:
-        console.print(f"missing: {reason}", markup=False)
+    _say(made, table, console)
     runs = made.specifications
-    if not runs:
-        raise MissingDataError(
-            f"Expected the backbone and data of {table}, got none of it: {' '.join(made.missing)} "
-            "Or add --substitute to run the same rows on what is here."
-        )
-    for label in dict.fromkeys(
-        f"Substitute for {one.substitute['for']}: {one.substitute['note']}" for one in runs if one.substitute
-    ):
-        console.print(label, markup=False)
     folder = output or Path(f"anacp-{table}{'-substitute' if substitute else ''}{'-quick' if quick else ''}")
-    shown = Shown(console, len(runs))
+    shown = ShownSweep(console, len(runs))
     try:
         shown.follow(sweep(runs, folder, jobs=1 if table == "efficiency" else jobs, report=shown.working))
     except KeyboardInterrupt:
         console.print("\nStopped. What is finished is kept: run the same command to resume.")
         raise typer.Exit(130) from None
     results = shown.results(runs)
-    written = report([folder], folder / "report.html", title=_title(table), formats=("html", "md", "tex", "csv"))
+    written = report([folder], folder / "report.html", formats=("html", "md", "tex", "csv"))
     if as_json:
-        print(
-            json.dumps(
-                {
-                    "missing": made.missing,
-                    "runs": [str(one.folder) for one in results],
-                    "written": [str(path) for path in written],
-                }
-            )
-        )
-    console.print(comparison_table(rows(results)))
+        print(json.dumps(_facts(made, results, written)))
+    console.print(comparison_table(compared(results)))
     console.print(f"\n{timing(results)}\n")
     for path in written:
         console.print(str(path), markup=False)
     shown.raise_failed()
 
 
-def _listed(names: str) -> list[str]:
-    return [name.strip() for name in names.split(",") if name.strip()]
+def _say(made: PlannedTable, table: str, console: Console) -> None:
+    """Tell what is missing and what stands in for what; refuse where there is nothing to run."""
+    for reason in made.missing:
+        console.print(f"missing: {reason}", markup=False)
+    if not made.specifications:
+        raise MissingDataError(
+            f"Expected the backbone and data of {table}, got none of it: {' '.join(made.missing)} "
+            "Or add --substitute to run the same rows on what is here."
+        )
+    stated = [one.substitute for one in made.specifications if one.substitute]
+    for label in dict.fromkeys(f"Substitute for {words['for']}: {words['note']}" for words in stated):
+        console.print(label, markup=False)
 
 
-def _title(table: str) -> str:
-    titles = {
-        "table1": "Table 1: DINO-v2",
-        "table2": "Table 2: MoCo-v3",
-        "ablation": "Ablation",
-        "forgetting": "Forgetting",
+def _facts(made: PlannedTable, results: list[RunResult], written: list[Path]) -> dict[str, list[str]]:
+    return {
+        "missing": made.missing,
+        "runs": [str(one.folder) for one in results],
+        "written": [str(path) for path in written],
     }
-    return titles.get(table, "Time and memory")

@@ -8,23 +8,23 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from anacp.cli.numbers import numbers
+from anacp.cli.lists import named_methods, numbers
 from anacp.cli.options import AsJson
-from anacp.cli.showing import Shown, comparison_table, timing
+from anacp.cli.sweeps import ShownSweep, comparison_table, timing
 from anacp.errors import ParameterError
-from anacp.experiments import Specification, expand, rows, specifications, sweep
-
-__all__ = ["run"]
+from anacp.experiments import Specification, compared, expand, specifications, sweep
 
 
-def run(
+def run_command(
     specification: Annotated[
         Path | None, typer.Argument(help="A TOML file that says what to run.", show_default=False)
     ] = None,
     dataset: Annotated[
         str | None, typer.Option(help="Without a file: a data set by name, sample:NAME or path.", show_default=False)
     ] = None,
-    method: Annotated[str, typer.Option(help="Without a file: names separated by commas.")] = "AnaCP",
+    method: Annotated[
+        str, typer.Option(help="Without a file: names separated by commas; FILE.py for methods of your own.")
+    ] = "AnaCP",
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", help="A parameter of the method, NAME=VALUE; may be given again.", show_default=False),
@@ -58,7 +58,7 @@ def run(
     given = {key: value for key, value in flags.items() if value is not None}
     runs = _asked(specification, given, method, set_ or [])
     folder = output or Path(f"anacp-run-{_stem(specification, runs)}")
-    shown = Shown(console, len(runs))
+    shown = ShownSweep(console, len(runs))
     try:
         shown.follow(sweep(runs, folder, jobs=jobs, fresh=fresh, report=shown.working))
     except KeyboardInterrupt:
@@ -72,7 +72,7 @@ def run(
         listed = [{"folder": str(result.folder)} | one for result, one in zip(results, finished, strict=True)]
         print(json.dumps({"runs": listed, "failed": failed}))
     elif results:
-        console.print(comparison_table(rows(results)))
+        console.print(comparison_table(compared(results)))
         console.print(f"\n{timing(results)}\n", highlight=False)
         for path in folders.values():
             console.print(str(path), highlight=False, markup=False, soft_wrap=True)
@@ -90,8 +90,11 @@ def _asked(path: Path | None, given: dict[str, Any], method: str, assignments: l
     if "dataset" not in given:
         raise ParameterError("Expected a TOML file or --dataset, got neither. Say what to run.")
     parameters = dict(map(_assigned, assignments))
-    names = [name.strip() for name in method.split(",") if name.strip()]
-    return expand(given | {"methods": [{"name": name, "parameters": parameters} for name in names]})
+    methods = [
+        {"name": name, "parameters": parameters} | ({"file": file} if file else {})
+        for name, file in named_methods(method)
+    ]
+    return expand(given | {"methods": methods})
 
 
 def _assigned(assignment: str) -> tuple[str, Any]:

@@ -5,15 +5,13 @@ import json
 import typer
 from rich.console import Console
 
-from anacp.cli.options import AsJson, Model
+from anacp.cli.options import AsJson, ModelPath
 from anacp.cli.progress import solve_visibly
-from anacp.locks import locked
+from anacp.files import locked
 from anacp.methods import Classifier
 
-__all__ = ["solve"]
 
-
-def solve(model: Model, as_json: AsJson = False) -> None:
+def solve(model: ModelPath, as_json: AsJson = False) -> None:
     """Solve a model that was learned with --no-solve, and keep the solution in its file."""
     with locked(model):
         classifier = Classifier.load(model)

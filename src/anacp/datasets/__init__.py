@@ -1,18 +1,16 @@
 """Where examples and labels come from, in their official splits. Images are opened when they are looked at."""
 
 from anacp.datasets.archives import TarImage, ZipImage
-from anacp.datasets.card import Card
-from anacp.datasets.dataset import Dataset, Examples
-from anacp.datasets.duplicates import Duplicate, duplicates
+from anacp.datasets.checks import Duplicate, Verified, duplicates, verify
+from anacp.datasets.dataset import Card, Dataset, Examples
 from anacp.datasets.features import read_npz, read_parquet, read_sample
 from anacp.datasets.folder import image_files, read_folder
-from anacp.datasets.images import ArrayImage, ImageFile, LazyImage
 from anacp.datasets.labelled import is_text_file, read_labelled
-from anacp.datasets.registry import SOURCES, open_dataset, source
-from anacp.datasets.source import Source, data_folder
+from anacp.datasets.registry import SOURCES, feature_examples, open_dataset
+from anacp.datasets.sources import Source, data_folder
 from anacp.datasets.tables import TableImage
 from anacp.datasets.texts import read_texts
-from anacp.datasets.verify import Verified, verify
+from anacp.items import ArrayImage, ImageFile, LazyImage
 
 __all__ = [
     "SOURCES",
@@ -30,6 +28,7 @@ __all__ = [
     "ZipImage",
     "data_folder",
     "duplicates",
+    "feature_examples",
     "image_files",
     "is_text_file",
     "open_dataset",
@@ -39,6 +38,5 @@ __all__ = [
     "read_parquet",
     "read_sample",
     "read_texts",
-    "source",
     "verify",
 ]

@@ -9,11 +9,9 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from anacp.atomic import replacing
-from anacp.datasets.images import EncodedImage
 from anacp.errors import DataFileError, MissingDataError
-
-__all__ = ["ARCHIVE_SUFFIXES", "TarImage", "ZipImage", "broken", "index_tar", "index_zip", "is_archive"]
+from anacp.files import replacing
+from anacp.items import EncodedImage
 
 COMPRESSED = (".tar.gz", ".tgz")
 ARCHIVE_SUFFIXES = (*COMPRESSED, ".tar", ".zip")
@@ -79,23 +77,16 @@ def index_zip(path: Path) -> dict[str, EncodedImage]:
             members = [member for member in archive.infolist() if not member.is_dir()]
     except (zipfile.BadZipFile, EOFError) as problem:
         raise broken(path, str(problem)) from problem
+    files: dict[str, EncodedImage] = {}
     for member in members:
         if member.flag_bits & 1 or member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise DataFileError(
                 f"Expected files that are stored or deflated, got {member.filename} in {path}, encrypted or compressed "
                 "in another way. Unpack the archive beside it."
             )
-    return {
-        member.filename: ZipImage(
-            path,
-            member.filename,
-            member.header_offset,
-            member.compress_size,
-            member.compress_type == zipfile.ZIP_DEFLATED,
-            member.CRC,
-        )
-        for member in members
-    }
+        name, deflated = member.filename, member.compress_type == zipfile.ZIP_DEFLATED
+        files[name] = ZipImage(path, name, member.header_offset, member.compress_size, deflated, member.CRC)
+    return files
 
 
 def index_tar(path: Path) -> dict[str, EncodedImage]:
@@ -111,11 +102,8 @@ def index_tar(path: Path) -> dict[str, EncodedImage]:
         raise broken(plain, str(problem)) from problem
     if _part(plain, max(0, plain.stat().st_size - len(END_OF_TAR)), len(END_OF_TAR)) != END_OF_TAR:
         raise broken(plain, "it does not end as a tar archive does")
-    names = (member.name.removeprefix("./") for member in members)
-    return {
-        name: TarImage(plain, name, member.offset_data, member.size)
-        for name, member in zip(names, members, strict=True)
-    }
+    images = (TarImage(plain, one.name.removeprefix("./"), one.offset_data, one.size) for one in members)
+    return {image.name: image for image in images}
 
 
 def broken(path: Path, problem: str) -> DataFileError:

@@ -10,15 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anacp.datasets.card import Card
-from anacp.datasets.dataset import Dataset, Examples
-from anacp.datasets.image_tables import read_image_tables
-from anacp.datasets.images import EncodedImage, ImageFile
-from anacp.datasets.source import Layout, Part, Source, tables
+from anacp.datasets.dataset import Card, Dataset, Examples
+from anacp.datasets.sources import Layout, Source, SourcePart, tables
+from anacp.datasets.tables import read_image_tables
 from anacp.datasets.trees import Tree, open_tree
 from anacp.errors import DataFileError
-
-__all__ = ["CARS", "CARS_190"]
+from anacp.items import EncodedImage, ImageFile
 
 KEPT = 190
 
@@ -96,10 +93,10 @@ CARS = Source(
     (
         Layout(
             (
-                Part(("cars_train.tgz",), "cars_train", "*.jpg"),
-                Part(("cars_test.tgz",), "cars_test", "*.jpg"),
-                Part(("car_devkit.tgz",), "devkit", "cars_meta.mat"),
-                Part(("cars_test_annos_withlabels.mat",)),
+                SourcePart(("cars_train.tgz",), "cars_train", "*.jpg"),
+                SourcePart(("cars_test.tgz",), "cars_test", "*.jpg"),
+                SourcePart(("car_devkit.tgz",), "devkit", "cars_meta.mat"),
+                SourcePart(("cars_test_annos_withlabels.mat",)),
             ),
             read_archives,
         ),

@@ -9,15 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anacp.datasets.card import Card
-from anacp.datasets.dataset import Dataset, Examples
-from anacp.datasets.image_tables import read_image_tables
-from anacp.datasets.images import ArrayImage
-from anacp.datasets.source import Layout, Part, Source, tables
+from anacp.datasets.dataset import Card, Dataset, Examples
+from anacp.datasets.sources import Layout, Source, SourcePart, tables
+from anacp.datasets.tables import read_image_tables
 from anacp.datasets.trees import Tree, open_tree
 from anacp.errors import DataFileError
-
-__all__ = ["CIFAR100"]
+from anacp.items import ArrayImage
 
 SIDE = 32
 ADMITTED = {
@@ -108,8 +105,8 @@ CIFAR100 = Source(
         },
     ),
     (
-        Layout((Part(("cifar-100-python.tar.gz",), "cifar-100-python", "meta"),), read_python),
-        Layout((Part(("cifar-100-binary.tar.gz",), "cifar-100-binary", "fine_label_names.txt"),), read_binary),
+        Layout((SourcePart(("cifar-100-python.tar.gz",), "cifar-100-python", "meta"),), read_python),
+        Layout((SourcePart(("cifar-100-binary.tar.gz",), "cifar-100-binary", "fine_label_names.txt"),), read_binary),
         tables(read_image_tables),
     ),
     aliases=("cifar-100",),

@@ -6,13 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from anacp.datasets.card import Card
-from anacp.datasets.dataset import Dataset, Examples
-from anacp.datasets.image_tables import open_split
-from anacp.datasets.source import Layout, Part, Source, tables
+from anacp.datasets.dataset import Card, Dataset, Examples
+from anacp.datasets.sources import Layout, Source, SourcePart, tables
+from anacp.datasets.tables import open_split
 from anacp.errors import DataFileError
-
-__all__ = ["CLINC150", "read_json"]
 
 OUT_OF_SCOPE = "oos"
 
@@ -67,9 +64,6 @@ CLINC150 = Source(
         ),
         home="https://github.com/clinc/oos-eval",
     ),
-    (
-        Layout((Part(("data_full.json", "clinc150.json")),), read_json),
-        tables(read_tables, "plus"),
-    ),
+    (Layout((SourcePart(("data_full.json", "clinc150.json")),), read_json), tables(read_tables, "plus")),
     aliases=("clinc", "clinc-150", "clinc-oos"),
 )

@@ -1,18 +1,16 @@
 """CUB-200-2011."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from anacp.datasets.card import Card
-from anacp.datasets.dataset import Dataset, Examples
-from anacp.datasets.image_tables import read_image_tables
-from anacp.datasets.source import Layout, Part, Source, tables
+from anacp.datasets.dataset import Card, Dataset, Examples
+from anacp.datasets.sources import Layout, Source, SourcePart, tables
+from anacp.datasets.tables import read_image_tables
 from anacp.datasets.trees import open_tree
 from anacp.errors import DataFileError
-
-__all__ = ["CUB"]
 
 
 def read_archive(card: Card, paths: Sequence[Path]) -> Dataset:
@@ -34,11 +32,6 @@ def read_archive(card: Card, paths: Sequence[Path]) -> Dataset:
     return Dataset(card.name, "image", examples("1"), examples("0"), card)
 
 
-def read_tables(card: Card, paths: Sequence[Path]) -> Dataset:
-    """Read a copy; its class names get the numbers that the published names have."""
-    return read_image_tables(card, paths, numbered=True)
-
-
 CUB = Source(
     Card(
         name="cub-200-2011",
@@ -53,8 +46,8 @@ CUB = Source(
         checksums={"CUB_200_2011.tgz": "97eceeb196236b17998738112f37df78"},
     ),
     (
-        Layout((Part(("CUB_200_2011.tgz", "CUB_200_2011.tar.gz"), "CUB_200_2011", "images.txt"),), read_archive),
-        tables(read_tables),
+        Layout((SourcePart(("CUB_200_2011.tgz", "CUB_200_2011.tar.gz"), "CUB_200_2011", "images.txt"),), read_archive),
+        tables(partial(read_image_tables, numbered=True)),  # as the published names are
     ),
     aliases=("cub200", "cub"),
 )

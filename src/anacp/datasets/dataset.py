@@ -1,19 +1,37 @@
 """One shape for every data set: named examples in splits, with a card that says where they come from."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from anacp.datasets.card import Card
-from anacp.datasets.images import LazyImage
 from anacp.errors import InputError
-
-__all__ = ["Dataset", "Examples", "Items"]
+from anacp.items import LazyImage
 
 Items = Sequence[str] | Sequence[LazyImage] | NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Card:
+    """What to know before using a data set."""
+
+    name: str
+    title: str
+    modality: str
+    split: str  # how training and test rows were told apart
+    n_classes: int | None = None  # None where it depends on the user's own data
+    sizes: Mapping[str, int] = field(default_factory=dict)  # as published
+    licence: str = "not stated"
+    citation: str = "not stated"
+    home: str = "not stated"
+    checksums: Mapping[str, str] = field(default_factory=dict)  # file: MD5, where one is known for certain
+    backbone: str | None = None  # what made the features, where that is known
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the card ready for JSON."""
+        return {**asdict(self), "sizes": dict(self.sizes), "checksums": dict(self.checksums) or "not published"}
 
 
 @dataclass(frozen=True, eq=False)

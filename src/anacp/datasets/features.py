@@ -7,14 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anacp.datasets.card import Card
-from anacp.datasets.dataset import Dataset, Examples, nothing
-from anacp.datasets.rows import divide
-from anacp.datasets.tables import Table
+from anacp.datasets.dataset import Card, Dataset, Examples, nothing
+from anacp.datasets.splits import divide
+from anacp.datasets.tables import ArrowTable
 from anacp.errors import DataFileError, InputError, MissingDataError
-from anacp.samples import load_sample
-
-__all__ = ["read_npz", "read_parquet", "read_sample"]
+from anacp.samples import SAMPLES, load_sample
 
 KEYS = (("xtr", "ytr", "xte", "yte"), ("x_train", "y_train", "x_test", "y_test"))
 
@@ -48,7 +45,7 @@ def read_parquet(path: str | Path, *, test_share: float = 0.2, seed: int = 0) ->
     path = Path(path).expanduser()
     if not path.is_file():
         raise MissingDataError(f"Expected a parquet file at {path}, got none.")
-    table = Table(path.stem, (path,))
+    table = ArrowTable(path.stem, (path,))
     labels = table.labels(table.choose("label"))
     splits = table.values("split") if "split" in table.columns else None
     numbers = [name for name in table.columns if name not in ("label", "split")]
@@ -75,7 +72,7 @@ def read_sample(name: str) -> Dataset:
         licence=f"data: {sample.card['data_licence']}; backbone: {sample.card['backbone_licence']}",
         citation=sample.card["data"],
         home="embedded in the package",
-        backbone={"cifar100": "efficientnet-lite0", "clinc150": "minilm-l6"}[name],
+        backbone=SAMPLES[name],
     )
     return Dataset(full_name, "features", train, test, card, unknown=unknown)
 

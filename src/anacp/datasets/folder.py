@@ -6,13 +6,10 @@ from pathlib import Path
 import numpy as np
 
 from anacp.datasets.archives import is_archive
-from anacp.datasets.card import Card
-from anacp.datasets.dataset import Dataset, Examples, nothing
+from anacp.datasets.dataset import Card, Dataset, Examples, nothing
 from anacp.datasets.splits import split_per_class
 from anacp.datasets.trees import Tree, open_tree
 from anacp.errors import DataFileError, MissingDataError
-
-__all__ = ["IMAGE_SUFFIXES", "VALIDATION", "class_folders", "image_files", "image_tree", "read_folder"]
 
 IMAGE_SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp")
 VALIDATION = ("validation", "val", "valid")

@@ -8,16 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anacp.datasets.card import Card
-from anacp.datasets.dataset import Dataset, Examples
-from anacp.datasets.image_tables import LABELS, open_split
-from anacp.datasets.images import LazyImage
-from anacp.datasets.source import Layout, Part, Source, tables
+from anacp.datasets.dataset import Card, Dataset, Examples
+from anacp.datasets.sources import Layout, Source, SourcePart, tables
 from anacp.datasets.splits import split_per_class
+from anacp.datasets.tables import LABELS, open_split
 from anacp.datasets.trees import named, open_tree
 from anacp.errors import DataFileError
-
-__all__ = ["IMAGENET_R"]
+from anacp.items import LazyImage
 
 IN_CLASS_FOLDER = re.compile(r"(?:^|(?<=/))(n\d{8})/[^/]+\.(?:jpe?g|png)$", re.IGNORECASE)
 
@@ -59,9 +56,6 @@ IMAGENET_R = Source(
         home="https://github.com/hendrycks/imagenet-r",
         checksums={"imagenet-r.tar": "a61312130a589d0ca1a8fca1f2bd3337"},
     ),
-    (
-        Layout((Part(("imagenet-r.tar",), "imagenet-r", "n[0-9]*"),), read_archive),
-        tables(read_tables),
-    ),
+    (Layout((SourcePart(("imagenet-r.tar",), "imagenet-r", "n[0-9]*"),), read_archive), tables(read_tables)),
     aliases=("imagenetr",),
 )

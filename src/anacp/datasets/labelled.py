@@ -11,8 +11,6 @@ from anacp.datasets.folder import VALIDATION, class_folders, image_tree
 from anacp.datasets.texts import labelled_rows
 from anacp.errors import InputError
 
-__all__ = ["is_text_file", "read_labelled"]
-
 EVERYTHING = "all"
 
 
@@ -50,9 +48,7 @@ def read_labelled(path: str | Path, *, split: str | None = None) -> Examples:
 
 def _choose(path: Path, split: str | None, found: Collection[str]) -> str:
     """Return which split is meant, empty for everything."""
-    if split is None and not found:
-        return ""
-    if split == EVERYTHING:
+    if split == EVERYTHING or (split is None and not found):
         return ""
     if split is not None and split in found:
         return split

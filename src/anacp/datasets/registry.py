@@ -1,43 +1,33 @@
 """The data sets by name, and one door to them all."""
 
-import difflib
 from pathlib import Path
 
-from anacp.datasets.card import Card
+import numpy as np
+
 from anacp.datasets.cars import CARS, CARS_190
 from anacp.datasets.cifar100 import CIFAR100
 from anacp.datasets.clinc150 import CLINC150, read_json
 from anacp.datasets.cub import CUB
-from anacp.datasets.dataset import Dataset
+from anacp.datasets.dataset import Card, Dataset, Examples
 from anacp.datasets.features import read_npz, read_parquet, read_sample
 from anacp.datasets.folder import read_folder
 from anacp.datasets.imagenet_r import IMAGENET_R
-from anacp.datasets.source import Source, data_folder
+from anacp.datasets.sources import Source, data_folder
 from anacp.datasets.texts import read_texts
 from anacp.datasets.tiny_imagenet import TINY_IMAGENET
-from anacp.errors import UnknownNameError
-from anacp.samples.load import SAMPLES
+from anacp.errors import InputError
+from anacp.names import Names
+from anacp.samples import SAMPLES
 
-__all__ = ["SOURCES", "open_dataset", "source"]
-
-SOURCES: dict[str, Source] = {
-    known.card.name: known for known in (CIFAR100, CLINC150, CUB, IMAGENET_R, CARS, CARS_190, TINY_IMAGENET)
-}
 READERS = {".csv": read_texts, ".jsonl": read_texts, ".npz": read_npz, ".parquet": read_parquet}
-
-
-def source(name: str) -> Source:
-    """Return a known data set by name, whatever its capitals and hyphens; a near miss gets the right one."""
-    spellings = {_folded(known): entry for entry in SOURCES.values() for known in (entry.card.name, *entry.aliases)}
-    if _folded(name) in spellings:
-        return spellings[_folded(name)]
-    near = difflib.get_close_matches(_folded(name), spellings, n=1)
-    hint = f"Did you mean {spellings[near[0]].card.name!r}? " if near else ""
-    raise UnknownNameError(
-        f"Unknown data set {name!r}. {hint}Known: {', '.join(sorted(SOURCES))}, "
-        f"{', '.join(f'sample:{known}' for known in SAMPLES)}; or folder:PATH, or the path of a "
-        f"{', '.join(sorted((*READERS, '.json')))} file."
-    )
+_ALL = (CIFAR100, CLINC150, CUB, IMAGENET_R, CARS, CARS_190, TINY_IMAGENET)
+SOURCES: Names[Source] = Names(
+    "data set",
+    {known.card.name: known for known in _ALL},
+    aliases={alias: known.card.name for known in _ALL for alias in known.aliases},
+    besides=f"{', '.join(f'sample:{known}' for known in SAMPLES)}; or folder:PATH, or the path of a "
+    f"{', '.join(sorted((*READERS, '.json')))} file",
+)
 
 
 def open_dataset(name_or_path: str | Path, *, root: str | Path | None = None) -> Dataset:
@@ -65,8 +55,17 @@ def open_dataset(name_or_path: str | Path, *, root: str | Path | None = None) ->
         return read_json(Card(path.stem, f"Texts in {path.name}", "text", "as found"), [path])
     if isinstance(name_or_path, Path) or "/" in text or text.startswith("~"):
         return read_folder(path)
-    return source(text).open(data_folder(root))
+    return SOURCES.find(text).open(data_folder(root))
 
 
-def _folded(name: str) -> str:
-    return "".join(letter for letter in name.casefold() if letter.isalnum())
+def feature_examples(name_or_path: str | Path, *, split: str | None = None) -> Examples:
+    """Return labelled rows of features: the test rows of a data set of features, or another split, or "all" of them."""
+    data = open_dataset(name_or_path)
+    if data.modality != "features":
+        raise InputError(f"Expected a file of features, such as .npz, got {data.modality}s: {name_or_path}.")
+    if split == "all":
+        both = np.concatenate([np.asarray(data.train.items), np.asarray(data.test.items)])
+        return Examples(both, np.concatenate([data.train.labels, data.test.labels]))
+    if split not in (None, "train", "test"):
+        raise InputError(f"Expected the split 'train', 'test' or 'all', got {split!r}. Choose one.")
+    return data.train if split == "train" else data.test

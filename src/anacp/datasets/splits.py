@@ -1,13 +1,22 @@
-"""Training and test rows where a data set does not say."""
+"""Training and test rows, by a `split` column or, where a data set does not say, by drawing."""
+
+from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from anacp.errors import ParameterError
+from anacp.datasets.dataset import Card, Dataset, Examples
+from anacp.errors import DataFileError, ParameterError
 from anacp.randomness import generator
 
-__all__ = ["split_per_class"]
+SPLITS = {
+    "train": "train",
+    "test": "test",
+    **dict.fromkeys(("validation", "valid", "val", "dev"), "validation"),
+    **dict.fromkeys(("unknown", "oos"), "unknown"),
+}
 
 
 def split_per_class(
@@ -28,3 +37,31 @@ def split_per_class(
         order = torch.randperm(len(rows), generator=generator(seed, f"{role}/{label}")).numpy()
         tested[rows[order[:count]]] = True
     return np.flatnonzero(~tested), np.flatnonzero(tested)
+
+
+def divide(
+    path: Path, examples: Examples, splits: Sequence[str] | None, *, modality: str, test_share: float, seed: int
+) -> Dataset:
+    """Return the data set of a table whose rows are these."""
+    if splits is None:
+        train, test = split_per_class(examples.labels, test_share=test_share, role="table/split", seed=seed)
+        rows = {"train": train, "test": test}
+        how = f"{test_share:g} of each class for testing, seed {seed}, role table/split/CLASS"
+    else:
+        rows = _rows_by_split(path, splits)
+        how = "as found in the column `split`"
+    card = Card(name=path.stem, title=f"Rows of {path.name}", modality=modality, split=how)
+    parts = {split: examples.take(found) for split, found in rows.items()}
+    return Dataset(name=path.stem, modality=modality, card=card, **parts)
+
+
+def _rows_by_split(path: Path, splits: Sequence[str]) -> dict[str, NDArray[np.intp]]:
+    found = []
+    for row, split in enumerate(splits, start=1):
+        if str(split).strip().lower() not in SPLITS:
+            raise DataFileError(f"Expected a split among {', '.join(SPLITS)} in row {row} of {path}, got {split!r}.")
+        found.append(SPLITS[str(split).strip().lower()])
+    for split in ("train", "test"):
+        if split not in found:
+            raise DataFileError(f"Expected rows of the split {split!r} in {path}, got {', '.join(sorted(set(found)))}.")
+    return {split: np.flatnonzero(np.array(found) == split) for split in sorted(set(found))}

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anacp.datasets.archives import broken
-from anacp.datasets.extras import require
-from anacp.datasets.images import EncodedImage, ImageFile
+from anacp.datasets.dataset import Card, Dataset, Examples
 from anacp.errors import DataFileError
+from anacp.extras import require
+from anacp.items import EncodedImage, ImageFile
 
-__all__ = ["Table", "TableImage", "find_splits"]
-
+LABELS = ("fine_label", "label", "labels", "class", "wnid")
 SPLIT_OF_FILE = re.compile(r"(train|test|validation|valid|val|dev)\b")
 
 
@@ -44,8 +44,30 @@ def find_splits(folder: Path) -> dict[str, list[Path]]:
     return found
 
 
+def open_split(folder: Path, *names: str) -> "ArrowTable":
+    """Return the first of these splits that the folder has."""
+    splits = find_splits(folder)
+    for name in names:
+        if splits.get(name):
+            return ArrowTable(name, tuple(splits[name]))
+    raise DataFileError(f"Expected a split named {' or '.join(names)} in {folder}, got {', '.join(splits) or 'none'}.")
+
+
+def read_image_tables(
+    card: Card, paths: Sequence[Path], *, test: Sequence[str] = ("test",), numbered: bool = False
+) -> Dataset:
+    """Return the data set of a copy with one table for training and one for testing."""
+
+    def examples(*names: str) -> Examples:
+        table = open_split(paths[0], *names)
+        labels = table.labels(table.choose(*LABELS), numbered=numbered)
+        return Examples(table.images(table.choose("image", "img")), labels)
+
+    return Dataset(card.name, "image", examples("train"), examples(*test), card)
+
+
 @dataclass(frozen=True)
-class Table:
+class ArrowTable:
     """The files of one split, read as one table."""
 
     split: str

@@ -1,7 +1,6 @@
 """Any CSV or JSON Lines file of texts and labels."""
 
 import csv
-import difflib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -10,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from anacp.datasets.dataset import Dataset, Examples
-from anacp.datasets.rows import divide
+from anacp.datasets.splits import divide
 from anacp.errors import DataFileError, MissingDataError
-
-__all__ = ["labelled_rows", "read_texts"]
+from anacp.names import nearest
 
 
 def read_texts(path: str | Path, *, test_share: float = 0.2, seed: int = 0) -> Dataset:
@@ -68,7 +66,7 @@ def _checked(path: Path, rows: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[
     for number, row in enumerate(rows, start=1):
         for wanted in ("text", "label"):
             if wanted not in row:
-                near = difflib.get_close_matches(wanted, row, n=1)
-                hint = f"Rename the column {near[0]!r} to {wanted!r}." if near else f"Name a column {wanted!r}."
+                near = nearest(wanted, row)
+                hint = f"Rename the column {near!r} to {wanted!r}." if near else f"Name a column {wanted!r}."
                 raise DataFileError(f"Expected a {wanted} in row {number} of {path}, got {', '.join(row)}. {hint}")
         yield row

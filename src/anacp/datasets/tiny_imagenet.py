@@ -2,17 +2,15 @@
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from anacp.datasets.card import Card
-from anacp.datasets.dataset import Dataset, Examples
-from anacp.datasets.image_tables import read_image_tables
-from anacp.datasets.source import Layout, Part, Source, tables
+from anacp.datasets.dataset import Card, Dataset, Examples
+from anacp.datasets.sources import Layout, Source, SourcePart, tables
+from anacp.datasets.tables import read_image_tables
 from anacp.datasets.trees import open_tree
-
-__all__ = ["TINY_IMAGENET"]
 
 TRAINING_IMAGE = re.compile(r"train/(n\d{8})/images/[^/]+$")
 
@@ -26,11 +24,6 @@ def read_archive(card: Card, paths: Sequence[Path]) -> Dataset:
     images = [tree.file(f"val/images/{name}") for name in annotations]
     test = Examples(images, np.array([rest.split()[0] for rest in annotations.values()]))
     return Dataset(card.name, "image", train, test, card)
-
-
-def read_tables(card: Card, paths: Sequence[Path]) -> Dataset:
-    """Read a copy, in which the validation images are a split of that name."""
-    return read_image_tables(card, paths, test=("valid", "validation", "val"))
 
 
 TINY_IMAGENET = Source(
@@ -47,8 +40,8 @@ TINY_IMAGENET = Source(
         checksums={"tiny-imagenet-200.zip": "90528d7ca1a48142e341f4ef8d21d0de"},
     ),
     (
-        Layout((Part(("tiny-imagenet-200.zip",), "tiny-imagenet-200", "wnids.txt"),), read_archive),
-        tables(read_tables),
+        Layout((SourcePart(("tiny-imagenet-200.zip",), "tiny-imagenet-200", "wnids.txt"),), read_archive),
+        tables(partial(read_image_tables, test=("valid", "validation", "val"))),
     ),
     aliases=("tinyimagenet", "tiny-imagenet-200"),
 )

@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from anacp.datasets.archives import index_tar, index_zip
-from anacp.datasets.images import EncodedImage, ImageFile
 from anacp.errors import DataFileError
-
-__all__ = ["Tree", "named", "open_tree"]
+from anacp.items import EncodedImage, ImageFile
 
 
 @dataclass(frozen=True)
@@ -28,9 +26,7 @@ class Tree:
     def file(self, name: str) -> EncodedImage:
         """Return one file, unread."""
         if name not in self.files:
-            raise DataFileError(
-                f"Expected {name} in {self.path}, got {len(self.files)} files without it. Download or unpack it again."
-            )
+            raise self._without(name)
         return self.files[name]
 
     def lines(self, name: str) -> list[list[str]]:
@@ -50,13 +46,15 @@ class Tree:
         """Return the part of the tree in which a file of that name is at the top."""
         tops = [name.removesuffix(marker) for name in self.files if name == marker or name.endswith(f"/{marker}")]
         if not tops:
-            raise DataFileError(
-                f"Expected a file {marker} in {self.path}, got {len(self.files)} files without it. "
-                "Download or unpack it again."
-            )
+            raise self._without(f"a file {marker}")
         top = min(tops, key=len)
         inside = {name.removeprefix(top): file for name, file in self.files.items() if name.startswith(top)}
         return Tree(self.path, {name: named(file, name) for name, file in inside.items()})
+
+    def _without(self, what: str) -> DataFileError:
+        return DataFileError(
+            f"Expected {what} in {self.path}, got {len(self.files)} files without it. Download or unpack it again."
+        )
 
 
 def open_tree(path: Path) -> Tree:
@@ -67,17 +65,14 @@ def open_tree(path: Path) -> Tree:
         files = index_zip(path)
     else:
         files = index_tar(path)
-    shown = {name: file for name, file in files.items() if not _is_hidden(name)}
-    return Tree(path, shown)
+    return Tree(path, {name: file for name, file in files.items() if not _is_hidden(name)})
 
 
 def _walk(folder: Path) -> dict[str, EncodedImage]:
     files: dict[str, EncodedImage] = {}
-    for parent, _, names in os.walk(folder):
-        for name in names:
-            path = Path(parent, name)
-            relative = path.relative_to(folder).as_posix()
-            files[relative] = ImageFile(path, relative)
+    for path in (Path(parent, name) for parent, _, names in os.walk(folder) for name in names):
+        relative = path.relative_to(folder).as_posix()
+        files[relative] = ImageFile(path, relative)
     return files
 
 

@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["expected_calibration_error"]
-
 
 def expected_calibration_error(confidence: NDArray[Any], correct: NDArray[Any], *, n_bins: int = 15) -> float:
     """Return the mean gap between confidence and accuracy over equal-width bins, weighted by their size."""

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["ClassResult", "class_results", "confusion_matrix"]
-
 
 @dataclass(frozen=True)
 class ClassResult:

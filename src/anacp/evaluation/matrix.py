@@ -3,8 +3,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["average_incremental_accuracy", "backward_transfer", "forgetting", "last_accuracy"]
-
 Matrix = NDArray[np.float64]
 
 

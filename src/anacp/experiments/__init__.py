@@ -7,11 +7,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from anacp.experiments.comparison import Row, rows
+    from anacp.experiments.comparison import ComparedMethod, compared, quickest
     from anacp.experiments.events import Event, Failed, Finished, Stepped, Working
     from anacp.experiments.expansion import expand, specifications
     from anacp.experiments.material import Materials
-    from anacp.experiments.results import Confused, RunResult, Step, load_runs
+    from anacp.experiments.planning import PlannedTable, plan
+    from anacp.experiments.results import Confused, LeftOut, RunResult, Step, load_runs
     from anacp.experiments.runner import run
     from anacp.experiments.scenario_settings import ScenarioSettings
     from anacp.experiments.specification import Specification
@@ -19,13 +20,15 @@ if TYPE_CHECKING:
     from anacp.experiments.sweeping import Status, sweep
 
 __all__ = [
+    "ComparedMethod",
     "Confused",
     "Event",
     "Failed",
     "Finished",
     "Judged",
+    "LeftOut",
     "Materials",
-    "Row",
+    "PlannedTable",
     "RunResult",
     "ScenarioSettings",
     "Specification",
@@ -34,31 +37,32 @@ __all__ = [
     "Stepped",
     "Working",
     "accuracy_matrix",
+    "compared",
     "expand",
     "follow",
     "load_runs",
-    "rows",
+    "plan",
+    "quickest",
     "run",
     "specifications",
     "sweep",
 ]
 
-_HOMES = {
-    "comparison": ("Row", "rows"),
-    "events": ("Event", "Failed", "Finished", "Stepped", "Working"),
-    "expansion": ("expand", "specifications"),
-    "material": ("Materials",),
-    "results": ("Confused", "RunResult", "Step", "load_runs"),
-    "runner": ("run",),
-    "scenario_settings": ("ScenarioSettings",),
-    "specification": ("Specification",),
-    "steps": ("Judged", "accuracy_matrix", "follow"),
-    "sweeping": ("Status", "sweep"),
-}
+_LIGHTEST_FIRST = (
+    "results",
+    "comparison",
+    "specification",
+    "scenario_settings",
+    "expansion",
+    "planning",
+    "events",
+    "steps",
+)
+_HOMES = (*_LIGHTEST_FIRST, "material", "runner", "sweeping")
 
 
 def __getattr__(name: str) -> Any:
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(f"anacp.experiments.{home}"), name)
+    if name in __all__:
+        modules = (import_module(f"anacp.experiments.{home}") for home in _HOMES)
+        return next(getattr(module, name) for module in modules if hasattr(module, name))
     raise AttributeError(f"module 'anacp.experiments' has no attribute {name!r}")

@@ -1,17 +1,20 @@
-"""Runs side by side: one row a method, means and deviations over its seeds."""
+"""Finished runs set side by side: one row for each method and data set."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from anacp.experiments.results import RunResult, quickest
+from anacp.experiments.results import RunResult
 
-__all__ = ["Row", "rows"]
+
+def quickest(runs: Sequence[RunResult]) -> RunResult:
+    """Return the run of least time. All seeds do the same work, and other work on the machine can only add."""
+    return min(runs, key=lambda run: sum(run.seconds.values()))
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparedMethod:
     """One method's line in the table: means over the seeds, and standard deviations; times of the quickest."""
 
     method: str
@@ -28,20 +31,20 @@ class Row:
     curve_std: tuple[float, ...]
 
 
-def rows(runs: Sequence[RunResult]) -> list[Row]:
+def compared(runs: Sequence[RunResult]) -> list[ComparedMethod]:
     """Return the table: one row for each data set and title, in the order of the runs."""
     groups: dict[tuple[str, str], list[RunResult]] = {}
     for run in runs:
         groups.setdefault((str(run.dataset["name"]), run.title), []).append(run)
-    return [_row(group) for group in groups.values()]
+    return [_of_seeds(group) for group in groups.values()]
 
 
-def _row(runs: Sequence[RunResult]) -> Row:
+def _of_seeds(runs: Sequence[RunResult]) -> ComparedMethod:
     last = [run.metrics["A_last"] or 0.0 for run in runs]
     average = [run.metrics["A_avg"] for run in runs if run.metrics["A_avg"] is not None]
     curves = np.array([[step.accuracy for step in run.steps] for run in runs])  # (seeds, tasks)
     seconds = quickest(runs).seconds
-    return Row(
+    return ComparedMethod(
         method=runs[0].title,
         dataset=str(runs[0].dataset["name"]),
         n_seeds=len(runs),

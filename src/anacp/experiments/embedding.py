@@ -5,22 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from anacp.datasets import Examples
 from anacp.errors import ParameterError
-from anacp.experiments.scenario_settings import Domains
+from anacp.experiments.material import Material
 from anacp.learners import AnaCP, Learner
-from anacp.scenarios import Scenario, Task
-
-__all__ = ["embedding"]
+from anacp.scenarios import Task
 
 N_CLASSES, N_ROWS = 10, 30
 SETTINGS = {"perplexity": 30.0, "init": "pca", "learning_rate": "auto", "max_iter": 1000, "random_state": 0}
 
 
-def embedding(learner: Learner, test: Examples, scenario: Scenario, domains: Domains | None = None) -> dict[str, Any]:
+def embedding(learner: Learner[Any], material: Material) -> dict[str, Any]:
     """Return t-SNE coordinates of up to 10 classes × 30 test rows.
 
     "input" is the features, "random" those of the first head after its random projection, "projected" those after the
@@ -28,14 +24,10 @@ def embedding(learner: Learner, test: Examples, scenario: Scenario, domains: Dom
     """
     if not isinstance(learner, AnaCP) or learner.n_heads < 1:
         raise ParameterError("Expected an AnaCP with at least one head to picture, got another learner.")
-    tasks = list(scenario.test_tasks(test.labels, None if domains is None else domains[1]))
-    classes = _from_all(tasks)
+    test, classes = material.test, _from_all(material.test_tasks())
     rows = np.concatenate([np.flatnonzero(test.labels == label)[:N_ROWS] for label in classes])
     chosen = test.take(rows)
-    x = np.asarray(chosen.items)  # (n, d)
-    prepared = learner._prepare(torch.as_tensor(x, dtype=learner._torch_dtype, device=learner.device))
-    head = learner._projection(learner.n_features_in_, "head 0")
-    stages = {"input": x, "random": head(prepared).cpu().numpy(), "projected": learner.transform(x)}
+    stages = learner.stages(np.asarray(chosen.items))  # each (n, …)
     settings = SETTINGS | {"perplexity": min(30.0, (len(rows) - 1) / 3)}
     return {
         "classes": [str(label) for label in classes],

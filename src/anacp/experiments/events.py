@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from anacp.experiments.results import RunResult, Step
 from anacp.experiments.specification import Specification
 
-__all__ = ["Event", "Failed", "Finished", "Stepped", "Working"]
-
 
 @dataclass(frozen=True)
 class Working:

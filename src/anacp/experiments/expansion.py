@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from anacp.errors import DataFileError, MissingDataError, ParameterError
-from anacp.experiments.checking import Kind, check_table
 from anacp.experiments.specification import METHOD_KEYS, RUN_KEYS, Specification
-
-__all__ = ["expand", "specifications"]
+from anacp.experiments.toml import Kind, check_table
 
 AXES = ("dataset", "method", "seed")
 ONE_OR_MORE: dict[str, Kind] = {"dataset": (str, dict, list), "method": (str, dict, list), "seed": (int, list)}
@@ -48,7 +46,7 @@ def expand(table: Mapping[str, Any]) -> list[Specification]:
     kinds = RUN_KEYS | {"order_seed": (int,), "scenario": (dict,)}
     for axis in AXES:
         kinds |= {axis: ONE_OR_MORE[axis], f"{axis}s": ONE_OR_MORE[axis]}
-    shared = check_table(table, kinds, "")
+    shared = check_table(table, kinds)
     datasets, methods, seeds = (_axis(shared, axis) for axis in AXES)
     datasets = [_entry(entry, DATASET_KEYS, f"[[dataset]] {n}") for n, entry in enumerate(datasets, 1)]
     methods = [_entry(entry, METHOD_KEYS | RUN_KEYS, f"[[method]] {n}") for n, entry in enumerate(methods, 1)]
@@ -72,18 +70,15 @@ def _axis(shared: dict[str, Any], axis: str) -> list[Any]:
 
 
 def _entry(entry: object, kinds: Mapping[str, Kind], place: str) -> dict[str, Any]:
-    if isinstance(entry, str):
-        return {"name": entry}
-    stated = check_table(entry, kinds, place)
-    if "name" not in stated:
-        raise ParameterError(f"{place} name: expected one, got none.")
-    return stated
+    return {"name": entry} if isinstance(entry, str) else check_table(entry, kinds, place, needed=("name",))
 
 
 def _one(shared: Mapping[str, Any], dataset: dict[str, Any], method: dict[str, Any], seed: int) -> Specification:
     own = {key: value for key, value in method.items() if key in RUN_KEYS}
     name = {key: value for key, value in method.items() if key in METHOD_KEYS}
     of_dataset = {key: value for key, value in dataset.items() if key != "name"}
-    return Specification.from_dict(
-        {**shared, **of_dataset, **own, "dataset": dataset["name"], "method": name, "seed": seed}
-    )
+    stated = {**shared, **of_dataset, **own, "dataset": dataset["name"], "method": name, "seed": seed}
+    cell = [table["paper"] for table in (shared, of_dataset, own) if "paper" in table]
+    if cell:  # the file may state the table, a data set its column and a method its row
+        stated["paper"] = {key: value for part in cell for key, value in part.items()}
+    return Specification.from_dict(stated)

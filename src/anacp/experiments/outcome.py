@@ -1,5 +1,7 @@
 """The results of a run, put together from its steps."""
 
+import inspect
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -7,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anacp.backbones.presets import PRESETS, Preset
+from anacp.backbones import PRESETS, Preset
+from anacp.catalogue import RESERVED
 from anacp.evaluation import (
     average_incremental_accuracy,
     backward_transfer,
@@ -15,15 +18,13 @@ from anacp.evaluation import (
     forgetting,
     last_accuracy,
 )
-from anacp.experiments.environment import peak_memory
+from anacp.experiments.machine import peak_memory
 from anacp.experiments.material import Material
 from anacp.experiments.results import FORMAT, FORMAT_VERSION, Step
 from anacp.experiments.specification import Specification
 from anacp.experiments.steps import Judged, accuracy_matrix
-from anacp.methods.method import Method
+from anacp.methods import Method, OnFeatures
 from anacp.version import __version__
-
-__all__ = ["confused", "metrics", "outcome"]
 
 MOST_CONFUSED = 20
 
@@ -33,7 +34,7 @@ def outcome(
 ) -> dict[str, Any]:
     """Return what results.json holds."""
     matrices = {kind: accuracy_matrix(steps, kind) for kind in ("class_incremental", "task_incremental")}
-    dataset, backbone = material.dataset, material.backbone
+    dataset, encoder = material.dataset, material.encoder
     spent = {kind: sum(step.seconds[kind] for step in steps) for kind in ("learn", "solve", "predict")}
     return {
         "format": FORMAT,
@@ -50,11 +51,14 @@ def outcome(
             "n_classes": len(dataset.classes),
             "licence": dataset.card.licence,
             "fingerprint": material.fingerprint,
-            "backbone": None if dataset.card.backbone is None else _origin(PRESETS[dataset.card.backbone]),
+            "backbone": dataset.card.backbone and _origin(PRESETS[dataset.card.backbone]),
         },
-        "backbone": None if backbone is None else {**_origin(backbone.preset), "fingerprint": backbone.fingerprint},
+        "backbone": encoder and _origin(encoder.backbone.preset) | {"fingerprint": encoder.fingerprint},
         "adaptation": specification.adaptation,
-        "substitute": None if specification.substitute is None else dict(specification.substitute),
+        "parameters": parameters_run(method),
+        "paper": specification.paper and specification.paper.as_dict(),
+        "quick": specification.quick,
+        "substitute": specification.substitute and dict(specification.substitute),
         "protocol": _protocol(specification, material),
         "joint": specification.joint,
         "metrics": metrics(matrices, joint=specification.joint),
@@ -69,6 +73,13 @@ def outcome(
         "confused": confused(last, method.classes_),
         "specification": specification.as_dict(),
     }
+
+
+def parameters_run(method: Method) -> dict[str, Any]:
+    """Return all parameters of a method as it was run, those left at their defaults included; not seed and device."""
+    made = method.learner if isinstance(method, OnFeatures) else method
+    names = [name for name in inspect.signature(type(made)).parameters if name not in RESERVED]
+    return {name: _plain(getattr(made, name)) for name in names if hasattr(made, name)}
 
 
 def metrics(matrices: Mapping[str, NDArray[np.float64]], *, joint: bool) -> dict[str, float | None]:
@@ -91,10 +102,16 @@ def confused(judged: Judged, classes: NDArray[Any]) -> list[list[Any]]:
     true, taken = np.nonzero(matrix)
     counts = matrix[true, taken]
     order = np.lexsort((taken, true, -counts, -counts / totals[true]))[:MOST_CONFUSED]
-    names = classes.tolist()
-    return [
-        [names[true[pair]], names[taken[pair]], int(counts[pair]), int(totals[true[pair]])] for pair in order.tolist()
-    ]
+    found = (classes[true], classes[taken], counts, totals[true])
+    return [list(pair) for pair in zip(*(column[order].tolist() for column in found), strict=True)]
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON can say it."""
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    plain = value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value))
+    return value if plain else str(value)
 
 
 def _origin(preset: Preset) -> dict[str, str]:
@@ -103,7 +120,7 @@ def _origin(preset: Preset) -> dict[str, str]:
 
 def _protocol(specification: Specification, material: Material) -> dict[str, Any]:
     """Return the scenario in full, so that another toolkit can repeat it."""
-    described = material.scenario.describe()
+    described, tasks = material.scenario.describe(), material.test_tasks()
     base: Any = described
     while "base" in base:
         base = base["base"]
@@ -111,15 +128,7 @@ def _protocol(specification: Specification, material: Material) -> dict[str, Any
         **described,
         "order_name": base["order"] if isinstance(base["order"], str) else "explicit",
         "order_seed": specification.order_seed,
-        "class_order": _arrival(material),
+        "class_order": list(dict.fromkeys(label for task in tasks for label in task.classes.tolist())),  # as they come
         "n_tasks": material.scenario.n_tasks,
         "averaging": "unweighted mean over tasks",
     }
-
-
-def _arrival(material: Material) -> list[Any]:
-    """Return the classes in the order in which tasks bring them."""
-    tasks = material.scenario.test_tasks(
-        material.dataset.test.labels, None if material.domains is None else material.domains[1]
-    )
-    return list(dict.fromkeys(label for task in tasks for label in task.classes.tolist()))

@@ -1,9 +1,9 @@
-"""What a run left on disk, read back: `load_runs`. Needs no learner and no torch, so that reports open fast."""
+"""What runs left on disk, read back. Needs no learner and no torch, so that reports open fast."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,22 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anacp.errors import DataFileError, MissingDataError
-
-__all__ = [
-    "FORMAT",
-    "FORMAT_VERSION",
-    "Confused",
-    "RunResult",
-    "Step",
-    "load_runs",
-    "quickest",
-    "read_run",
-    "read_steps",
-]
+from anacp.paper import Cell
 
 FORMAT, FORMAT_VERSION = "anacp-run", 1
 RESULTS, STEPS, ENVIRONMENT, EMBEDDING = "results.json", "steps.jsonl", "environment.json", "embedding.json"
-MODEL = "model.anacp"
+MODEL, SPECIFICATION = "model.anacp", "spec.toml"
+SINCE: dict[str, Any] = {"parameters": {}, "paper": None, "quick": False}  # what the first results did not state
 
 
 @dataclass(frozen=True)
@@ -76,7 +66,10 @@ class RunResult:
     dataset: Mapping[str, Any]  # name, title, n_train, n_test, n_classes, licence, backbone
     backbone: Mapping[str, Any] | None  # name, fingerprint, pretrained_on, licence
     adaptation: str | None  # name of the recipe
-    substitute: Mapping[str, str] | None  # "for" which published result it stands, and a "note"
+    parameters: Mapping[str, Any]  # all that were run, defaults included; empty where an older version did not say
+    paper: Cell | None  # what it stands for in the paper
+    quick: bool  # run to show the shape of a table, not its numbers
+    substitute: Mapping[str, str] | None  # words to be shown: "for" which published result it stands, and a "note"
     protocol: Mapping[str, Any]
     joint: bool
     metrics: Mapping[str, float | None]  # None where it has no meaning: A_avg and forgetting of a joint run
@@ -114,45 +107,65 @@ class RunResult:
         return path if path.is_file() else None
 
 
-def quickest(runs: Sequence[RunResult]) -> RunResult:
-    """Return the run of least time. All seeds do the same work, and other work on the machine can only add."""
-    return min(runs, key=lambda run: sum(run.seconds.values()))
+class _ForeignResultsError(DataFileError):
+    """Results of another kind: other commands also write a results.json."""
 
 
-def load_runs(paths: str | Path | Iterable[str | Path]) -> list[RunResult]:
-    """Return the finished runs in folders (or collections of folders, at any depth), sorted by path, each once.
+@dataclass(frozen=True)
+class LeftOut:
+    """A folder that a collection leaves out, and the reason."""
+
+    folder: Path
+    reason: str
+
+
+def load_runs(paths: str | Path | Iterable[str | Path], *, left_out: list[LeftOut] | None = None) -> list[RunResult]:
+    """Return the finished runs in and below folders, each once, in the order of the folders and of their paths.
+
+    `left_out` takes note of unfinished and damaged runs: damage then costs that run, not everything.
 
     Raises
     ------
     MissingDataError
-        If there is nothing at a path, or no finished run below it.
+        If there is nothing at a path, or no finished run below any.
     DataFileError
-        If results are damaged or written by a newer version.
+        If results are damaged or written by a newer version, and `left_out` is not given.
     """
-    found: dict[Path, RunResult] = {}
-    for path in [paths] if isinstance(paths, str | Path) else paths:
-        root = Path(path)
-        if not root.exists():
-            raise MissingDataError(f"Expected run folders at {root}, got nothing there. Check the path.")
-        files = [root] if root.is_file() else sorted(root.rglob(RESULTS))
-        runs = [run for file in files if (run := read_run(file.parent, skip_foreign=root.is_dir())) is not None]
-        if not runs:
-            raise MissingDataError(
-                f"Expected finished runs below {root} (folders with a {RESULTS} of the format {FORMAT}), got none. "
-                "Run an experiment there first, or check the path."
-            )
-        found |= {run.folder.resolve(): run for run in runs}
-    return [found[folder] for folder in sorted(found)]
+    roots = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+    if nowhere := [root for root in roots if not root.exists()]:
+        raise MissingDataError(f"Expected a folder of runs at {nowhere[0]}, got nothing there. Check the path.")
+    found = [[root] if root.is_file() else [*root.rglob(RESULTS), *root.rglob(SPECIFICATION)] for root in roots]
+    folders = {file.parent.resolve(): file.parent for files in found for file in sorted(files)}
+    runs, noted = [], [] if left_out is None else left_out
+    for folder in folders.values():
+        try:
+            runs.append(read_run(folder))
+        except MissingDataError:
+            done = len(read_steps(folder))
+            noted.append(LeftOut(folder, f"unfinished, {done} tasks done; `anacp run` on its {SPECIFICATION} goes on"))
+        except _ForeignResultsError:
+            continue
+        except DataFileError as problem:
+            if left_out is None:
+                raise
+            noted.append(LeftOut(folder, str(problem)))
+    if not runs:
+        reasons = "".join(f"\n  {entry.folder}: {entry.reason}" for entry in noted)
+        raise MissingDataError(
+            f"Expected finished runs (folders with a {RESULTS}) in {', '.join(map(str, roots)) or 'a folder'}, "
+            f"got none. Make some with `anacp run`, or check the path.{reasons}"
+        )
+    return runs
 
 
-def read_run(folder: str | Path, *, skip_foreign: bool = False) -> RunResult | None:
-    """Return the finished run in one folder; None for results of another kind, where these are to be skipped."""
+def read_run(folder: str | Path) -> RunResult:
+    """Return the finished run in one folder."""
     folder = Path(folder)
     stated = _json(folder / RESULTS)
     if stated.get("format") != FORMAT:
-        if skip_foreign:
-            return None
-        raise DataFileError(f"Expected results of a run ({FORMAT}), got another kind of file: {folder / RESULTS}.")
+        raise _ForeignResultsError(
+            f"Expected results of a run ({FORMAT}), got another kind of file: {folder / RESULTS}."
+        )
     if int(stated["format_version"]) > FORMAT_VERSION:
         raise DataFileError(
             f"Expected format version {FORMAT_VERSION} or older, got {stated['format_version']}: {folder / RESULTS}. "
@@ -160,7 +173,8 @@ def read_run(folder: str | Path, *, skip_foreign: bool = False) -> RunResult | N
         )
     plain = RunResult.__dataclass_fields__.keys() - {"folder", "steps", "class_incremental", "task_incremental"}
     try:
-        fields = {name: stated[name] for name in plain}
+        fields = {name: ({**SINCE, **stated})[name] for name in plain}
+        fields["paper"] = None if fields["paper"] is None else Cell(**fields["paper"])
         fields |= {kind: np.array(rows, np.float64) for kind, rows in stated["accuracy"].items()}
         fields |= {"parts": tuple(fields["parts"]), "confused": tuple(Confused(*pair) for pair in fields["confused"])}
         return RunResult(folder=folder, steps=tuple(read_steps(folder)), **fields)

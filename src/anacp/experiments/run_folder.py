@@ -11,13 +11,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
-from anacp.atomic import replacing, sweep
 from anacp.errors import AnacpError, MismatchError
 from anacp.experiments.results import (
     EMBEDDING,
     ENVIRONMENT,
     MODEL,
     RESULTS,
+    SPECIFICATION,
     STEPS,
     RunResult,
     Step,
@@ -25,12 +25,8 @@ from anacp.experiments.results import (
     read_steps,
 )
 from anacp.experiments.specification import Specification
-from anacp.experiments.toml import to_toml
-from anacp.locks import locked
+from anacp.files import locked, replacing, sweep_leftovers
 
-__all__ = ["SPECIFICATION", "RunFolder"]
-
-SPECIFICATION = "spec.toml"
 CHECKPOINTS = "checkpoint-*.anacp"
 M = TypeVar("M")
 
@@ -46,7 +42,7 @@ class RunFolder:
         """Keep other processes out; the system lifts the lock when this one ends, however it ends."""
         with locked(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
-            sweep(self.path)
+            sweep_leftovers(self.path)
             yield
 
     def changed(self, specification: Specification, dataset: str, *, refuse: bool) -> bool:
@@ -64,7 +60,7 @@ class RunFolder:
         if self.changed(specification, dataset, refuse=not restart):
             self.clear()
         if not (self.path / SPECIFICATION).exists():
-            self._write(SPECIFICATION, to_toml(specification.as_dict()))
+            self._write(SPECIFICATION, specification.to_toml())
 
     def finished(self) -> RunResult | None:
         """Return the results, if the run has ended; a kill right after that may have left a checkpoint."""

@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
+from typing import Any, cast
 
 from anacp.experiments.embedding import embedding
-from anacp.experiments.environment import environment, forget_peak
 from anacp.experiments.events import Event, Finished, Stepped
+from anacp.experiments.machine import environment, forget_peak
 from anacp.experiments.material import Material, Materials
 from anacp.experiments.outcome import outcome
 from anacp.experiments.results import EMBEDDING, ENVIRONMENT, MODEL, RESULTS, Step
 from anacp.experiments.run_folder import RunFolder
 from anacp.experiments.specification import Specification
 from anacp.experiments.steps import Judged, follow
-from anacp.home import home
-from anacp.methods.assembled import assembled
-from anacp.methods.choosing import on_features, on_items, on_items_again, takes
-from anacp.methods.method import Method, Progress
-from anacp.methods.on_features import OnFeatures
-
-__all__ = ["CHECKPOINT_SECONDS", "run"]
+from anacp.files import home
+from anacp.learners import Learner
+from anacp.methods import Classifier, Method, OnFeatures, TrainedMethod, load
+from anacp.progress import Report
 
 # How much work a kill may cost before writing the model is worth its while.
 CHECKPOINT_SECONDS = 20.0
@@ -35,7 +33,7 @@ def run(
     restart_changed: bool = False,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
     materials: Materials | None = None,
-    report: Progress | None = None,
+    report: Report | None = None,
     jobs: int = 1,
 ) -> Iterator[Event]:
     """Yield a `Stepped` after every task and a `Finished` at the end; everything is in the folder by then.
@@ -79,7 +77,7 @@ def run(
             yield Finished(specification, result, reused=True)
             return
         material = materials.prepare(specification, report)
-        backbone = None if material.backbone is None else material.backbone.fingerprint
+        backbone = None if material.encoder is None else material.encoder.fingerprint
         place.write_json(ENVIRONMENT, environment(backbone=backbone, dataset=fingerprint, jobs=jobs))
         yield from _learn(specification, material, place, checkpoint_seconds, report)
         result = place.finished()
@@ -88,11 +86,7 @@ def run(
 
 
 def _learn(
-    specification: Specification,
-    material: Material,
-    place: RunFolder,
-    checkpoint_seconds: float,
-    report: Progress | None,
+    specification: Specification, material: Material, place: RunFolder, checkpoint_seconds: float, report: Report | None
 ) -> Iterator[Stepped]:
     forget_peak()
     method, steps = place.resume(lambda path: _loaded(specification, material, path))
@@ -108,7 +102,7 @@ def _learn(
         domains=material.domains,
         joint=specification.joint,
         done=len(steps),
-        progress=report,
+        report=report,
     ):
         last = judged
         steps.append(judged.step)
@@ -123,49 +117,39 @@ def _learn(
 
 
 def _method(specification: Specification, material: Material) -> Method:
-    name, parameters, seed = specification.method, specification.parameters, specification.seed
-    if takes(name) == "features":
-        return on_features(name, parameters, seed=seed, device=specification.device)
-    assert material.backbone is not None
-    return on_items(name, material.backbone, parameters, seed=seed, checkpoints=home() / "checkpoints")
+    entry, parameters, seed = specification.entry, dict(specification.parameters), specification.seed
+    if entry.takes == "features":
+        return OnFeatures(entry.new(random_state=seed, **{"device": specification.device, **parameters}))
+    assert material.encoder is not None
+    made: Method = entry.new(material.encoder.backbone, seed=seed, checkpoints=home() / "checkpoints", **parameters)
+    return made
 
 
 def _loaded(specification: Specification, material: Material, path: Path) -> Method:
     """Return the method as an earlier process left it."""
-    if takes(specification.method) == "features":
-        return OnFeatures.load(path, device=specification.device)
-    assert material.backbone is not None
-    return on_items_again(specification.method, path, material.backbone, checkpoints=home() / "checkpoints")
+    if specification.entry.takes == "features":
+        return OnFeatures(cast(Learner[Any], load(path, device=specification.device)))
+    assert material.encoder is not None
+    trained: type[TrainedMethod] = specification.entry.make
+    return trained.load(path, backbone=material.encoder.backbone, checkpoints=home() / "checkpoints")
 
 
 def _finish(
-    specification: Specification,
-    material: Material,
-    place: RunFolder,
-    method: Method,
-    steps: list[Step],
-    last: Judged,
+    specification: Specification, material: Material, place: RunFolder, method: Method, steps: list[Step], last: Judged
 ) -> None:
     results = outcome(specification, material, method, steps, last)
     if specification.keep_model:
-        _save(specification, material, method, place.path / MODEL)
+        _save(material, method, place.path / MODEL)
     if specification.embedding:
         assert isinstance(method, OnFeatures)
-        place.write_json(EMBEDDING, embedding(method.learner, material.test, material.scenario, material.domains))
+        place.write_json(EMBEDDING, embedding(method.learner, material))
     place.write_json(RESULTS, results)
 
 
-def _save(specification: Specification, material: Material, method: Method, path: Path) -> None:
-    """Write the final model, as a classifier of images or texts where there is a backbone."""
-    if not isinstance(method, OnFeatures) or material.frozen is None:
+def _save(material: Material, method: Method, path: Path) -> None:
+    """Write the final model, as a classifier of images or texts where there is an encoder."""
+    if isinstance(method, OnFeatures) and material.encoder is not None:
+        labels = material.dataset.train.labels
+        Classifier.of_learned(material.encoder, method.learner, labels, material.digests).save(path)
+    else:
         method.save(path)
-        return
-    train = material.dataset.train
-    assembled(
-        material.frozen,
-        method.learner,
-        list(train.items),
-        train.labels,
-        adaptation=material.adaptation,
-        concatenate=specification.concatenate,
-    ).save(path)

@@ -10,14 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anacp.errors import DataFileError, MissingDataError, ParameterError
-from anacp.experiments.checking import Kind, check_choice, check_table
+from anacp.experiments.toml import Kind, check_choice, check_table
 from anacp.scenarios import Blurry, ClassIncremental, DomainIncremental, Online, Scenario
-
-__all__ = ["Domains", "ScenarioSettings"]
 
 Domains = tuple[NDArray[Any], NDArray[Any]]  # of the training and of the test rows
 
-KINDS = ("class-incremental", "domain-incremental", "blurry", "online")
 KEYS: dict[str, Kind] = {
     "kind": (str,),
     "tasks": (int,),
@@ -28,12 +25,12 @@ KEYS: dict[str, Kind] = {
     "base": (str,),
     "domains": (str,),
 }
-# What else than `kind` a scenario of each kind takes.
+# What else than `kind` a scenario of each kind takes; an online one also what its base takes.
 TAKEN = {
     "class-incremental": {"tasks", "sizes", "order"},
     "domain-incremental": {"order", "domains"},
     "blurry": {"tasks", "sizes", "order", "share"},
-    "online": {"tasks", "sizes", "order", "share", "domains", "batch_size", "base"},
+    "online": {"batch_size", "base"},
 }
 
 
@@ -51,17 +48,13 @@ class ScenarioSettings:
     domains: str | None = None  # domain-incremental: an npz file with a domain for each row, `train` and `test`
 
     def __post_init__(self) -> None:
-        check_choice(self.kind, KINDS, "[scenario] kind")
-        kinds = {self.kind}
-        if self.kind == "online":
-            check_choice(self._base, KINDS[:3], "[scenario] base")
-            kinds = {self._base}
-        allowed = set.union(*(TAKEN[kind] for kind in kinds)) | {"kind"}
-        allowed |= {"base", "batch_size"} if self.kind == "online" else set()
+        check_choice(self.kind, TAKEN, "[scenario] kind")
+        check_choice(self._base, list(TAKEN)[:3], "[scenario] base")
+        allowed = {"kind"} | TAKEN[self.kind] | TAKEN[self._base]
         for name in KEYS:
             if getattr(self, name) is not None and name not in allowed:
                 raise ParameterError(f"[scenario] {name}: a {self.kind} scenario takes none. Leave it out.")
-        if "domain-incremental" in kinds and self.domains is None:
+        if self._base == "domain-incremental" and self.domains is None:
             raise ParameterError(
                 "[scenario] domains: expected an npz file with the arrays `train` and `test`, one domain a row, got "
                 "none. A domain-incremental scenario needs it."
@@ -69,16 +62,15 @@ class ScenarioSettings:
 
     @property
     def _base(self) -> str:
-        return self.base or "class-incremental"
+        """The kind of scenario that is run, or cut into batches."""
+        return (self.base or "class-incremental") if self.kind == "online" else self.kind
 
     @classmethod
-    def from_dict(cls, table: object, place: str = "[scenario]") -> ScenarioSettings:
+    def from_dict(cls, table: object) -> ScenarioSettings:
         """Return the settings that a table states."""
-        stated = check_table(table, KEYS, place)
-        fields: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list) else value for key, value in stated.items()
-        }
-        return cls(**fields)
+        stated = check_table(table, KEYS, "[scenario]")
+        stated |= {key: tuple(value) for key, value in stated.items() if isinstance(value, list)}
+        return cls(**stated)
 
     def as_dict(self) -> dict[str, Any]:
         """Return what is set, ready for TOML and JSON."""
@@ -101,15 +93,14 @@ class ScenarioSettings:
 
     def scenario(self, labels: NDArray[Any], domains: Domains | None, seed: int) -> Scenario:
         """Return the scenario for these training labels; the seed is of the order and of what it draws."""
-        kind = self._base if self.kind == "online" else self.kind
         given: Mapping[str, Any] = {"seed": seed} | ({} if self.order is None else {"order": self.order})
         base: Scenario
-        if kind == "domain-incremental":
+        if self._base == "domain-incremental":
             assert domains is not None
             base = DomainIncremental(domains[0], **given)
         else:
             base = ClassIncremental(labels, n_tasks=self.tasks, sizes=self.sizes, **given)
-            if kind == "blurry":
+            if self._base == "blurry":
                 base = Blurry(base, seed=seed, **({} if self.share is None else {"share": self.share}))
         if self.kind == "online":
             base = Online(base, seed=seed, **({} if self.batch_size is None else {"batch_size": self.batch_size}))

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from anacp.errors import ParameterError
-from anacp.experiments.checking import Kind, check_table
+from anacp.catalogue import METHODS, MethodEntry
+from anacp.errors import ParameterError, UnknownNameError
 from anacp.experiments.scenario_settings import ScenarioSettings
-from anacp.experiments.toml import to_toml
-from anacp.methods.choosing import check_parameters, known_name, only_joint, takes
-
-__all__ = ["METHOD_KEYS", "RUN_KEYS", "Specification"]
+from anacp.experiments.toml import Kind, check_table, to_toml
+from anacp.methods import find_method
+from anacp.paper import N_TASKS, Cell
 
 METHOD_KEYS: dict[str, Kind] = {"name": (str,), "title": (str,), "file": (str,), "parameters": (dict,)}
 # Beside dataset, method, seed and scenario; a method's or a data set's own table may state these for itself.
@@ -26,8 +25,11 @@ RUN_KEYS: dict[str, Kind] = {
     "device": (str,),
     "keep_model": (bool,),
     "embedding": (bool,),
+    "paper": (dict,),
+    "quick": (bool,),
     "substitute": (dict,),
 }
+CELL_KEYS: dict[str, Kind] = {"table": (str,), "row": (str,), "column": (str,)}
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,13 @@ class Specification:
         Whether the final model is written.
     embedding : bool
         Whether pictures of AnaCP's features are computed (embedding.json).
+    paper : Cell, optional
+        The table, row and column of the paper that this stands for: reports read nothing else to know. A column says
+        that data, backbone and number of tasks are the paper's, or that a substitute for these is declared.
+    quick : bool
+        Whether the parameters are to show the shape of a table, not its numbers.
     substitute : mapping, optional
-        Which published result this stands for ("for") although it differs, and how ("note").
+        In words, to be shown: which published result this stands for ("for") although it differs, and how ("note").
     """
 
     dataset: str
@@ -85,65 +92,76 @@ class Specification:
     device: str = "cpu"
     keep_model: bool = True
     embedding: bool = False
+    paper: Cell | None = None
+    quick: bool = False
     substitute: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
-        name = known_name(self.method, self.file)
+        entry = find_method(self.method, self.file)
+        name = entry.name
         object.__setattr__(self, "method", name)
         object.__setattr__(self, "title", self.title or name)
         object.__setattr__(self, "order_seed", self.seed if self.order_seed < 0 else self.order_seed)
-        object.__setattr__(self, "joint", self.joint or only_joint(name))
-        check_parameters(name, self.parameters)
+        object.__setattr__(self, "joint", self.joint or entry.joint)
+        entry.check_parameters(self.parameters, "[method.parameters]")
         if self.seed < 0:
             raise ParameterError(f"seed: expected a whole number of at least 0, got {self.seed}.")
         if self.adaptation and not self.backbone:
             raise ParameterError("adaptation: expected a backbone that is adapted, got none. Set `backbone`.")
         if self.concatenate and not self.adaptation:
             raise ParameterError("concatenate: expected an adaptation beside the frozen backbone, got none.")
-        if takes(name) == "items" and not self.backbone:
+        if entry.takes == "items" and not self.backbone:
             raise ParameterError(f"backbone: {name} trains one, got none. Set `backbone`.")
-        if takes(name) == "items" and self.adaptation:
+        if entry.takes == "items" and self.adaptation:
             raise ParameterError(f"adaptation: {name} trains the backbone itself. Leave `adaptation` out.")
         if self.embedding and name != "AnaCP":
             raise ParameterError(f"embedding: only of AnaCP, whose stages it shows, got {name}. Set it to false.")
         if self.substitute is not None and not {"for"} <= self.substitute.keys() <= {"for", "note"}:
             raise ParameterError(f"[substitute]: expected `for` and `note`, got {', '.join(self.substitute)}.")
+        self._check_column()
+
+    def _check_column(self) -> None:
+        """Refuse to set numbers of the paper beside others than its own, unless that is declared."""
+        if self.paper is None or self.paper.column is None or self.substitute is not None:
+            return
+        column = self.paper.of.columns[self.paper.column]
+        theirs = self.paper.of.column_of(self.dataset, self.backbone) == column.title
+        if not theirs or self.scenario not in (ScenarioSettings(), ScenarioSettings(tasks=N_TASKS)):
+            raise ParameterError(
+                f"[paper] column: {column.title} is {column.dataset} with {column.backbone} in {N_TASKS} tasks, got "
+                "something else. Leave `column` out, or declare a `substitute`."
+            )
+
+    @property
+    def entry(self) -> MethodEntry:
+        """The method's entry in the catalogue."""
+        return METHODS[self.method]
 
     def __hash__(self) -> int:
         return hash((self.dataset, self.title, self.seed))
 
     @classmethod
-    def from_dict(cls, table: object, place: str = "") -> Specification:
+    def from_dict(cls, table: object) -> Specification:
         """Return the specification that a table states, as `as_dict` gives it; each complaint names its place."""
-        kinds = RUN_KEYS | {
-            "dataset": (str,),
-            "seed": (int,),
-            "order_seed": (int,),
-            "method": (str, dict),
-            "scenario": (dict,),
-        }
-        stated = check_table(table, kinds, place)
-        for needed in ("dataset", "method"):
-            if needed not in stated:
-                raise ParameterError(f"{f'{place} ' if place else ''}{needed}: expected one, got none.")
+        kinds = RUN_KEYS | {"dataset": (str,), "seed": (int,), "order_seed": (int,), "method": (str, dict)}
+        stated = check_table(table, kinds | {"scenario": (dict,)}, needed=("dataset", "method"))
         method = stated.pop("method")
-        method = {"name": method} if isinstance(method, str) else check_table(method, METHOD_KEYS, "[method]")
-        if "name" not in method:
-            raise ParameterError("[method] name: expected the name of a method, got none.")
+        method = {"name": method} if isinstance(method, str) else method
+        method = check_table(method, METHOD_KEYS, "[method]", needed=("name",))
         scenario = ScenarioSettings.from_dict(stated.pop("scenario", {}))
+        stated |= {"paper": _cell(stated["paper"])} if "paper" in stated else {}
         return cls(method=method.pop("name"), scenario=scenario, **method, **stated)
 
     def as_dict(self) -> dict[str, Any]:
         """Return every setting that has a value, ready for TOML and JSON."""
         method = {"name": self.method, "title": self.title, "file": self.file, "parameters": dict(self.parameters)}
-        stated = {
-            key.name: getattr(self, key.name)
-            for key in fields(self)
-            if key.name not in ("method", "title", "file", "parameters", "scenario", "substitute")
-        }
+        apart = {*method, "method", "scenario"}
+        stated = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in apart}
         stated |= {
             "method": {key: value for key, value in method.items() if value},
             "scenario": self.scenario.as_dict(),
+            "paper": None if self.paper is None else self.paper.as_dict(),
+            "quick": self.quick or None,
             "substitute": None if self.substitute is None else dict(self.substitute),
         }
         return {key: value for key, value in stated.items() if value is not None}
@@ -159,6 +177,14 @@ class Specification:
         group = name if self.backbone is None else f"{name}+{self.backbone}"
         order = f"-order{self.order_seed}" if self.order_seed != self.seed else ""
         return Path(_plain(group)) / f"{_plain(self.title)}-seed{self.seed}{order}"
+
+
+def _cell(table: object) -> Cell:
+    stated = check_table(table, CELL_KEYS, "[paper]", needed=("table", "row"))
+    try:
+        return Cell(**stated)
+    except UnknownNameError as problem:
+        raise ParameterError(f"[paper] {problem}") from problem
 
 
 def _plain(text: str) -> str:

@@ -16,11 +16,9 @@ from anacp.errors import InputError
 from anacp.experiments.results import Step
 from anacp.experiments.scenario_settings import Domains
 from anacp.learners import Learner
-from anacp.methods.method import Method, Progress
-from anacp.methods.on_features import OnFeatures
+from anacp.methods import Method, OnFeatures
+from anacp.progress import Report
 from anacp.scenarios import Scenario, Task
-
-__all__ = ["Judged", "accuracy_matrix", "follow"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +31,7 @@ class Judged:
 
 
 def follow(
-    method: Method | Learner,
+    method: Method | Learner[Any],
     train: Examples,
     test: Examples,
     scenario: Scenario,
@@ -41,7 +39,7 @@ def follow(
     domains: Domains | None = None,
     joint: bool = False,
     done: int = 0,
-    progress: Progress | None = None,
+    report: Report | None = None,
 ) -> Iterator[Judged]:
     """Learn task after task; after each, score the test rows of all tasks seen so far.
 
@@ -59,25 +57,26 @@ def follow(
         Learn all tasks at once: one step, judged on all tasks.
     done : int
         How many tasks the method has learned already; they are passed over.
-    progress : callable, optional
+    report : callable, optional
         Called by methods that take long.
     """
     method = OnFeatures(method) if isinstance(method, Learner) else method
-    tests = list(scenario.test_tasks(test.labels, None if domains is None else domains[1]))
+    of_train, of_test = domains or (None, None)
+    tests = list(scenario.test_tasks(test.labels, of_test))
     for task in tests:
         if not len(task.rows):
             raise InputError(f"Expected test rows for every task, got none for task {task.index + 1}. Use fewer tasks.")
-    batches = scenario.tasks(train.labels, None if domains is None else domains[0])
+    batches = scenario.tasks(train.labels, of_train)
     stages: Iterator[list[Task]] = (list(group) for _, group in groupby(batches, lambda task: task.stage))
     if joint:
-        stages = iter([[_whole(train)]])
+        stages = iter([[Task(0, train.classes, np.arange(len(train)))]])
     known: set[Any] = set()
     for index, stage in enumerate(stages):
         classes = [label for task in stage for label in task.classes.tolist()]
         new = [label for label in dict.fromkeys(classes) if label not in known]
         known |= set(new)
         if index >= done:
-            yield _step(method, index, new, stage, tests if joint else tests[: index + 1], train, test, progress)
+            yield _step(method, index, new, stage, tests if joint else tests[: index + 1], train, test, report)
 
 
 def accuracy_matrix(steps: Sequence[Step], kind: str = "class_incremental") -> NDArray[np.float64]:
@@ -89,10 +88,6 @@ def accuracy_matrix(steps: Sequence[Step], kind: str = "class_incremental") -> N
     return matrix
 
 
-def _whole(train: Examples) -> Task:
-    return Task(0, train.classes, np.arange(len(train)))
-
-
 def _step(
     method: Method,
     index: int,
@@ -101,13 +96,13 @@ def _step(
     seen: list[Task],
     train: Examples,
     test: Examples,
-    progress: Progress | None,
+    report: Report | None,
 ) -> Judged:
     learn = 0.0
     for task in stage:
         examples = train.take(task.rows)
         start = perf_counter()
-        method.learn(cast(Sequence[Any], examples.items), examples.labels, progress=progress)
+        method.learn(cast(Sequence[Any], examples.items), examples.labels, report=report)
         learn += perf_counter() - start + method.seconds_before
     start = solved = perf_counter()
     if isinstance(method, OnFeatures):
@@ -117,13 +112,12 @@ def _step(
     scores = method.scores(cast(Sequence[Any], judged.items))  # (n, c)
     predicted = method.classes_[scores.argmax(1)]
     seconds = {"learn": learn, "solve": solved - start, "predict": perf_counter() - solved}
-    masked = _masked(scores, method.classes_, seen)
     step = Step(
         task=index,
         classes=tuple(new),
         n_classes=len(method.classes_),
         class_incremental=_accuracies(predicted, judged.labels, seen),
-        task_incremental=_accuracies(masked, judged.labels, seen),
+        task_incremental=_accuracies(_masked(scores, method.classes_, seen), judged.labels, seen),
         seconds=seconds,
         state_bytes=sum(part.bytes for part in method.parts()),
     )
@@ -136,11 +130,9 @@ def _masked(scores: NDArray[Any], classes: NDArray[Any], seen: list[Task]) -> ND
     start = 0
     for task in seen:
         rows = slice(start, start + len(task.rows))
-        own = np.flatnonzero(np.isin(classes, task.classes))
-        if len(own):  # in a blurry scenario a task's classes may still be unknown
-            chosen[rows] = classes[own[scores[rows][:, own].argmax(1)]]
-        else:
-            chosen[rows] = classes[scores[rows].argmax(1)]
+        own = np.isin(classes, task.classes)
+        own |= not own.any()  # in a blurry scenario a task's classes may still be unknown
+        chosen[rows] = classes[own][scores[rows][:, own].argmax(1)]
         start += len(task.rows)
     return chosen
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from anacp.errors import ParameterError
-from anacp.experiments.clock import Clock
-from anacp.experiments.events import Event, Finished, Working
+from anacp.experiments.events import Event, Failed, Finished, Stepped, Working
+from anacp.experiments.machine import cores, default_jobs, expected_bytes
 from anacp.experiments.material import Materials
-from anacp.experiments.resources import cores, default_jobs, expected_bytes
 from anacp.experiments.run_folder import RunFolder
 from anacp.experiments.runner import CHECKPOINT_SECONDS
 from anacp.experiments.specification import Specification
 from anacp.experiments.workers import attempt, side_by_side
-
-__all__ = ["Status", "sweep"]
+from anacp.progress import Report
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +26,61 @@ class Status:
     event: Event
     share: float  # from 0 to 1
     seconds_left: float | None  # None as long as nothing is known
+
+
+class Clock:
+    """Weighs each run by how long finished runs of its method took; a method that is still unknown by its size.
+
+    Parameters
+    ----------
+    runs : iterable of (Specification, int)
+        All of them, those that were finished before included, each with about how many bytes it keeps.
+    """
+
+    def __init__(self, runs: Iterable[tuple[Specification, int]]) -> None:
+        sized = list(runs)
+        self._kind = {one.folder: (one.dataset, one.title) for one, _ in sized}
+        self._size = {(one.dataset, one.title): max(size, 1) for one, size in sized}
+        self._share = dict.fromkeys(self._kind, 0.0)
+        self._known: dict[tuple[str, str], list[float]] = {}
+        self._reused: set[Path] = set()
+        self._start = perf_counter()
+
+    def tell(self, event: Event) -> None:
+        """Take note of what happened."""
+        run = event.specification.folder
+        if isinstance(event, Stepped):
+            self._share[run] = (event.step.task + 1) / event.n_steps
+        elif isinstance(event, Finished):
+            self._share[run] = 1.0
+            spent = sum(event.result.seconds[kind] for kind in ("learn", "solve", "predict"))
+            self._known.setdefault(self._kind[run], []).append(spent)
+            if event.reused:
+                self._reused.add(run)
+        elif isinstance(event, Failed):
+            self._share[run] = 1.0
+            self._reused.add(run)  # says nothing of how long a whole run takes
+
+    @property
+    def share(self) -> float:
+        """How much is done, from 0 to 1."""
+        weights = self._weights(self._share)
+        return sum(weights[run] * share for run, share in self._share.items()) / (sum(weights.values()) or 1.0)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long it will still take; None as long as nothing is known."""
+        waiting = [run for run in self._share if run not in self._reused]
+        weights = self._weights(waiting)
+        done = sum(weights[run] * self._share[run] for run in waiting)
+        if not done:
+            return None
+        return (perf_counter() - self._start) * (sum(weights.values()) - done) / done
+
+    def _weights(self, runs: Iterable[Path]) -> dict[Path, float]:
+        means = {kind: sum(spent) / len(spent) for kind, spent in self._known.items()}
+        rate = sum(means.values()) / sum(self._size[kind] for kind in means) if means else 1.0
+        return {run: means.get(self._kind[run], rate * self._size[self._kind[run]]) for run in runs}
 
 
 def sweep(
@@ -81,11 +135,7 @@ def sweep(
         yield _status(event, clock)
     if not waiting:
         return
-    options: dict[str, Any] = {
-        "fresh": fresh,
-        "restart_changed": restart_changed,
-        "checkpoint_seconds": checkpoint_seconds,
-    }
+    options = {"fresh": fresh, "restart_changed": restart_changed, "checkpoint_seconds": checkpoint_seconds}
     left = [specification for specification, _ in waiting]
     jobs = min(jobs or default_jobs(left, [sizes[one.folder] for one in left]), len(waiting))
     if jobs > 1:  # the longest first, so that none is left when all others are done
@@ -105,8 +155,8 @@ def _events(
     materials: Materials,
     report: Callable[[Working], None] | None,
 ) -> Iterator[Event]:
-    def told(specification: Specification) -> Callable[[float, str], None]:
-        return lambda share, words: report(Working(specification, words, share)) if report else None
+    def told(specification: Specification) -> Report:
+        return lambda progress: report(Working(specification, progress.words, progress.share)) if report else None
 
     if jobs == 1:
         for specification, path in waiting:
@@ -121,11 +171,11 @@ def _status(event: Event, clock: Clock) -> Status:
 
 
 def _check_distinct(runs: list[Specification]) -> None:
-    seen: dict[Path, Specification] = {}
+    seen: set[Path] = set()
     for specification in runs:
         if specification.folder in seen:
             raise ParameterError(
                 f"Expected runs that can be told apart, got two of {specification.title} with seed "
                 f"{specification.seed} on {specification.dataset}. Give one of them another `title`."
             )
-        seen[specification.folder] = specification
+        seen.add(specification.folder)

@@ -1,18 +1,62 @@
-"""Tables to TOML: the standard library reads it and does not write it."""
+"""Tables as a person writes them: checked, every complaint with its place, and written in TOML."""
 
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from anacp.errors import ParameterError
+from anacp.names import nearest
 
-__all__ = ["to_toml"]
+Kind = tuple[type, ...]
+
+NAMES: dict[type, str] = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+NAMES |= {list: "a list", dict: "a table"}
+
+
+def check_table(
+    table: object, kinds: Mapping[str, Kind], place: str = "", *, needed: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return the table if it has what is needed, no key but these, and every value is of a kind that its key takes."""
+    if not isinstance(table, Mapping):
+        raise ParameterError(f"{place}: expected a table of settings, got {table!r}.")
+    for key, value in table.items():
+        if key not in kinds:
+            raise ParameterError(f"{_at(place, key)}: {_suggestion(key, kinds)}")
+        if not _is(value, kinds[key]):
+            wanted = " or ".join(NAMES[kind] for kind in kinds[key])
+            raise ParameterError(f"{_at(place, key)}: expected {wanted}, got {value!r}.")
+    for key in needed:
+        if key not in table:
+            raise ParameterError(f"{_at(place, key)}: expected one, got none.")
+    return dict(table)
+
+
+def check_choice(value: str, choices: Collection[str], place: str) -> None:
+    """Refuse what is not among the choices."""
+    if value not in choices:
+        raise ParameterError(f"{place}: unknown {value!r}, {_suggestion(value, choices)}")
+
+
+def _suggestion(name: str, known: Collection[str]) -> str:
+    """Return "did you mean ...?", if something is near, and all that is known."""
+    near = nearest(name, known)
+    return (f"did you mean {near!r}? " if near else "no such setting. ") + f"Known: {', '.join(known) or 'none'}."
+
+
+def _at(place: str, key: str) -> str:
+    return f"{place} {key}" if place else key
+
+
+def _is(value: object, kinds: Kind) -> bool:
+    if isinstance(value, bool):  # which Python counts among the whole numbers
+        return bool in kinds
+    return isinstance(value, kinds) or (isinstance(value, int) and float in kinds)
 
 
 def to_toml(table: Mapping[str, Any]) -> str:
-    """Return a document that tomllib reads back as the same table: plain values first, then the tables in it."""
+    """Return a document that tomllib, which does not write, reads back: plain values first, then the tables in it."""
     return "\n".join(_lines(table, "")).lstrip("\n") + "\n"
 
 

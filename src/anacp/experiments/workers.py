@@ -19,8 +19,7 @@ from anacp.experiments.events import Event, Failed, Finished, Stepped, Working
 from anacp.experiments.material import Materials, needs
 from anacp.experiments.runner import run
 from anacp.experiments.specification import Specification
-
-__all__ = ["attempt", "side_by_side"]
+from anacp.progress import Progress
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -127,8 +126,8 @@ def _work(connection: Connection, threads: int, options: dict[str, Any]) -> None
             stated, folder = connection.recv()
             specification = Specification.from_dict(stated)
 
-            def report(share: float, words: str, specification: Specification = specification) -> None:
-                connection.send(Working(specification, words, share))
+            def report(progress: Progress, specification: Specification = specification) -> None:
+                connection.send(Working(specification, progress.words, progress.share))
 
             for event in attempt(specification, Path(folder), materials=materials, report=report, **options):
                 connection.send(event)

@@ -2,40 +2,50 @@
 
 from anacp.learners.anacp import AnaCP
 from anacp.learners.base import Learner
+from anacp.learners.constraints import NOT_NEGATIVE, POSITIVE, Constraint, choice, count, number, whole
 from anacp.learners.elm import ELM
 from anacp.learners.fecam import FeCAM
 from anacp.learners.gacl import GACL
+from anacp.learners.inputs import Labels, check_kind, label_kind
 from anacp.learners.klda import KLDA
 from anacp.learners.linear_probe import LinearProbe
-from anacp.learners.loading import load
 from anacp.learners.loranpac import LoRanPAC
+from anacp.learners.memory import WAITING_ROWS, Memory, StoredPart
+from anacp.learners.model_file import MODEL, contents, restored
 from anacp.learners.ncm import NCM
-from anacp.learners.presets import COMPARED, PRESETS, method, method_name, methods_in
 from anacp.learners.ranpac import RanPAC
-from anacp.learners.registry import LEARNERS, learner, register
 from anacp.learners.ridge import Ridge
 from anacp.learners.slda import SLDA
+from anacp.learners.solution import Solution
 
 __all__ = [
-    "COMPARED",
     "ELM",
     "GACL",
     "KLDA",
-    "LEARNERS",
+    "MODEL",
     "NCM",
-    "PRESETS",
+    "NOT_NEGATIVE",
+    "POSITIVE",
     "SLDA",
+    "WAITING_ROWS",
     "AnaCP",
+    "Constraint",
     "FeCAM",
+    "Labels",
     "Learner",
     "LinearProbe",
     "LoRanPAC",
+    "Memory",
     "RanPAC",
     "Ridge",
-    "learner",
-    "load",
-    "method",
-    "method_name",
-    "methods_in",
-    "register",
+    "Solution",
+    "StoredPart",
+    "check_kind",
+    "choice",
+    "contents",
+    "count",
+    "label_kind",
+    "number",
+    "restored",
+    "whole",
 ]

@@ -1,7 +1,8 @@
 """AnaCP: Analytic Contrastive Projection (Momeni, Xiao and Liu, NeurIPS 2025)."""
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, cast, get_args
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import torch
@@ -10,12 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import TransformerMixin
 from torch import Tensor
 
+from anacp.catalogue import method
 from anacp.learners.base import Learner
 from anacp.learners.calibration import log_positive_part
-from anacp.learners.registry import register
-from anacp.learners.replayed import Readout, replayed_gram
-from anacp.learners.ridge_choice import Ridge, holds_out, is_ridge, ridge_statistics, solve_ridge
-from anacp.learners.solved import Solution
+from anacp.learners.constraints import NOT_NEGATIVE, Constraint, choice, count, whole
+from anacp.learners.memory import Memory
+from anacp.learners.ridge_choice import RIDGE_RANGE, RidgeChoice, ridge_statistics, solve_ridge
+from anacp.learners.solution import Solution
 from anacp.projections import (
     ACTIVATIONS,
     Activation,
@@ -24,23 +26,27 @@ from anacp.projections import (
     Targets,
     target_prototypes,
 )
-from anacp.statistics import ClassMoments, Features, Statistic
-
-__all__ = ["AnaCP"]
+from anacp.replay import Readout, replayed_gram
+from anacp.statistics import ClassMoments, Statistic
 
 # Added to the covariance when it is inverted, relative to E‖x‖² (1 for normalised features); never stored.
 JITTER = 1e-4
 
 
-@dataclass(frozen=True)
-class _Predictor:
-    projection: ContrastiveProjection | None
-    features: Features | None  # the ELM's, of the projection's coefficients or of the input
-    weights: Tensor  # (m, c) for the ELM, unit prototypes (c, d) for NCM
+@dataclass(frozen=True, eq=False)
+class ContrastiveSolution(Solution):
+    """The heads' weights, where each class is sent, and the classifier on top; what a variant lacks is None."""
+
+    heads: tuple[Tensor, ...] = ()  # B_h, each (m, c)
+    prototypes: Tensor | None = None  # P (c, d)
+    readout: Tensor | None = None  # PV (c, m)
+    weights: Tensor | None = None  # of the ELM (m, c)
+    projections: tuple[RandomProjection, ...] = ()  # the heads' random features; without heads, the ELM's
+    drawn: RandomProjection | None = None  # V, which only solving needs
 
 
-@register
-class AnaCP(TransformerMixin, Learner):  # type: ignore[misc]
+@method(quick={"n_projected": 1000}, page="anacp", compared=10)
+class AnaCP(TransformerMixin, Learner[ContrastiveSolution]):  # type: ignore[misc]
     """Random projections, ridge regression onto separated class means, pseudo-replay, and an ELM on top.
 
     Keeps class means, one covariance, and a Gram matrix with class sums for each head; everything else is solved from
@@ -93,9 +99,22 @@ class AnaCP(TransformerMixin, Learner):  # type: ignore[misc]
     'translate'
     """
 
-    _solve_parameters: ClassVar[frozenset[str]] = frozenset(
-        {"n_replay", "ridge", "classifier_ridge", "repulsion", "targets"}
-    )
+    _constraints: ClassVar[Mapping[str, Constraint]] = {
+        "n_projected": count(),
+        "n_heads": whole(0),
+        "n_replay": count().solving,
+        "ridge": RIDGE_RANGE,
+        "classifier_ridge": Constraint(
+            "a positive number or 'gcv' (replay has no examples to hold out)",
+            lambda value: value == "gcv" or (not isinstance(value, str) and RIDGE_RANGE.accepts(value)),
+        ).solving,
+        "repulsion": NOT_NEGATIVE.solving,
+        "targets": choice(*get_args(Targets)).solving,
+        "covariance": choice("shared", "class"),
+        "classifier": choice("elm", "ncm"),
+        "activation": choice(*ACTIVATIONS),
+        "normalize": choice(True, False, "inputs", "heads"),
+    }
 
     def __init__(
         self,
@@ -103,7 +122,7 @@ class AnaCP(TransformerMixin, Learner):  # type: ignore[misc]
         n_projected: int = 5000,
         n_heads: int = 3,
         n_replay: int = 100,
-        ridge: Ridge = 100.0,
+        ridge: RidgeChoice = 100.0,
         classifier_ridge: float | Literal["gcv"] = 100.0,
         repulsion: float = 1.0,
         targets: Targets = "paper",
@@ -130,24 +149,6 @@ class AnaCP(TransformerMixin, Learner):  # type: ignore[misc]
         self.device = device
         self.dtype = dtype
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        self._expect_count("n_projected")
-        self._expect_count("n_replay")
-        self._expect("n_heads", isinstance(self.n_heads, int | np.integer) and self.n_heads >= 0, "an integer ≥ 0")
-        self._expect("ridge", is_ridge(self.ridge), "a positive number, 'gcv', 'squared error' or 'accuracy'")
-        replayed = is_ridge(self.classifier_ridge) and not holds_out(self.classifier_ridge)
-        self._expect("classifier_ridge", replayed, "a positive number or 'gcv' (replay has no examples to hold out)")
-        self._expect("repulsion", self.repulsion >= 0, "a number ≥ 0")
-        self._expect_choice("targets", *get_args(Targets))
-        self._expect_choice("covariance", "shared", "class")
-        self._expect_choice("classifier", "elm", "ncm")
-        self._expect_choice("activation", *ACTIVATIONS)
-        self._expect_choice("normalize", True, False, "inputs", "heads")
-
-    def _may_change(self, name: str, before: object, now: object) -> bool:
-        return super()._may_change(name, before, now) and not (holds_out(before) or holds_out(now))
-
     def _prepare(self, x: Tensor) -> Tensor:
         return F.normalize(x, dim=1) if self.normalize in (True, "inputs") else x
 
@@ -170,61 +171,66 @@ class AnaCP(TransformerMixin, Learner):  # type: ignore[misc]
             statistics |= ridge_statistics(role, n_features, features, ridge, device=device, dtype=self._torch_dtype)
         return statistics
 
-    def _solve(self) -> Solution:
+    def _solve(self, memory: Memory, before: ContrastiveSolution | None) -> ContrastiveSolution:
         if self.n_heads == 0:
             if self.classifier == "ncm":
-                return {"prototypes": self._memory.moments.means.to(self._torch_dtype)}
-            return {"weights": solve_ridge(self._memory.statistics, "classifier", self.classifier_ridge)[0]}
-        solution = {f"head {h}": self._head(h) for h in range(self.n_heads)} | {"prototypes": self._prototypes()}
-        return solution if self.classifier == "ncm" else solution | self._elm(solution)
+                return ContrastiveSolution(prototypes=memory.moments.means.to(self._torch_dtype))
+            weights, _ = solve_ridge(memory.statistics, "classifier", self.classifier_ridge)
+            return ContrastiveSolution(weights=weights, projections=self._projections(memory))
+        heads = tuple(solve_ridge(memory.statistics, f"head {h}", self.ridge)[0] for h in range(self.n_heads))
+        adapted = ContrastiveSolution(heads, self._prototypes(memory), projections=self._projections(memory))
+        return adapted if self.classifier == "ncm" else self._with_elm(adapted, memory, before)
 
-    def _head(self, h: int) -> Tensor:
-        return solve_ridge(self._memory.statistics, f"head {h}", self.ridge)[0]  # (m, c)
-
-    def _prototypes(self) -> Tensor:
-        moments = self._memory.moments
+    def _prototypes(self, memory: Memory) -> Tensor:
+        moments = memory.moments
         jitter = JITTER * (moments.mean_square() or 1.0)
         covariance = moments.covariance()
         covariance = covariance + jitter * torch.eye(len(covariance)).to(covariance)
         prototypes = target_prototypes(moments.means, covariance, targets=self.targets, repulsion=self.repulsion)
         return prototypes.to(self._torch_dtype)  # (c, d)
 
-    def _elm(self, solution: Solution) -> Solution:
+    def _with_elm(
+        self, adapted: ContrastiveSolution, memory: Memory, before: ContrastiveSolution | None
+    ) -> ContrastiveSolution:
         """Solve the ELM on pseudo-features that went through the contrastive projection."""
-        kept = self._solved.kept
-        if "classifier" not in kept:
-            kept["classifier"] = self._projection(self.n_features_in_, "classifier")
-        readout = solution["prototypes"] @ kept["classifier"].matrix  # PV (c, m)
+        assert adapted.prototypes is not None
+        drawn = (before.drawn if before else None) or self._projection(self.n_features_in_, "classifier")
+        readout = adapted.prototypes @ drawn.matrix  # PV (c, m)
         gram = replayed_gram(
-            self._memory.moments,
-            self._contrastive_projection(solution),
+            memory.moments,
+            self._contrastive(adapted),
             Readout(readout, self.activation),
             n_replay=self.n_replay,
             seed=self.random_state,
         )
-        return {"readout": readout, "weights": solve_ridge({"replay": gram}, "replay", self.classifier_ridge)[0]}
+        weights, _ = solve_ridge({"replay": gram}, "replay", self.classifier_ridge)
+        return replace(adapted, readout=readout, weights=weights, drawn=drawn)
 
-    def _contrastive_projection(self, solution: Solution) -> ContrastiveProjection:
-        return ContrastiveProjection(
-            heads=[cast(RandomProjection, self._memory.features(f"head {h}")) for h in range(self.n_heads)],
-            weights=[solution[f"head {h}"] for h in range(self.n_heads)],
-            prototypes=solution["prototypes"],
-            normalize=self.normalize in (True, "heads"),
-        )
+    def _projections(self, memory: Memory) -> tuple[RandomProjection, ...]:
+        names = [f"head {h}" for h in range(self.n_heads)] or ["classifier"]
+        return tuple(memory.features(name) for name in names)
 
-    def _predictor(self, solution: Solution) -> _Predictor:
-        projection = self._contrastive_projection(solution) if self.n_heads else None
+    def _restored(self, tensors: Mapping[str, Tensor], memory: Memory) -> ContrastiveSolution:
+        plain = self.n_heads == 0 and self.classifier == "ncm"
+        return ContrastiveSolution.restored(tensors, projections=() if plain else self._projections(memory))
+
+    def _contrastive(self, solution: ContrastiveSolution) -> ContrastiveProjection:
+        assert solution.prototypes is not None
+        normalize = self.normalize in (True, "heads")
+        return ContrastiveProjection(solution.projections, solution.heads, solution.prototypes, normalize)
+
+    def _scores(self, x: Tensor, solution: ContrastiveSolution) -> Tensor:
         if self.classifier == "ncm":
-            return _Predictor(projection, None, F.normalize(solution["prototypes"], dim=1))
-        own = Readout(solution["readout"], self.activation) if projection else self._memory.features("classifier")
-        return _Predictor(projection, own, solution["weights"])
+            assert solution.prototypes is not None
+            return F.normalize(self._adapted(x, solution), dim=1) @ F.normalize(solution.prototypes, dim=1).mT
+        assert solution.weights is not None
+        if solution.readout is None:
+            return solution.projections[0](x) @ solution.weights
+        coefficients = self._contrastive(solution).coefficients(x)
+        return Readout(solution.readout, self.activation)(coefficients) @ solution.weights
 
-    def _scores(self, x: Tensor, solution: _Predictor) -> Tensor:
-        projection, features, weights = solution.projection, solution.features, solution.weights
-        if features is None:
-            adapted = projection(x) if projection else x
-            return F.normalize(adapted, dim=1) @ weights.mT
-        return features(projection.coefficients(x) if projection else x) @ weights
+    def _adapted(self, x: Tensor, solution: ContrastiveSolution) -> Tensor:
+        return self._contrastive(solution)(x) if solution.heads else x
 
     def _evidence(self, scores: Tensor) -> Tensor:
         # The ELM is fitted to 0 and 1 by least squares: its scores are rough probabilities, not log-odds.
@@ -232,11 +238,12 @@ class AnaCP(TransformerMixin, Learner):  # type: ignore[misc]
 
     def transform(self, x: ArrayLike | Tensor) -> NDArray[Any]:
         """Return the adapted features u (n, d): the input after the contrastive projection (Eq. 17)."""
+        return self._in_blocks(x, self._adapted).cpu().numpy()
 
-        def adapted(rows: Tensor, solution: _Predictor) -> Tensor:
-            return solution.projection(rows) if solution.projection else rows
-
-        return self._in_blocks(x, adapted).cpu().numpy()
+    def stages(self, x: ArrayLike | Tensor) -> dict[str, NDArray[Any]]:
+        """Return rows at three stages: as they are, after the first head's random features, and adapted."""
+        random = self._in_blocks(x, lambda rows, solution: solution.projections[0](rows)).cpu().numpy()
+        return {"input": np.asarray(x), "random": random, "projected": self.transform(x)}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

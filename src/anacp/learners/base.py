@@ -1,34 +1,107 @@
 """What every learner is: a scikit-learn classifier that goes on learning, and solves when it is asked."""
 
-from collections.abc import Callable
-from typing import Any, Self, cast
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Self, TypeVar, cast, get_args, get_origin
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from torch import Tensor
 
-from anacp.errors import InputError
-from anacp.learners.calibration import mixed_draws, sharpness
-from anacp.learners.inputs import Labels, check_examples, check_features
-from anacp.learners.keeping import KeptLearner
-from anacp.learners.memory import Memory, listed
-from anacp.statistics.base import row_blocks
+from anacp.errors import InputError, MismatchError, NotLearnedError
+from anacp.files import write_tensors
+from anacp.learners.calibration import calibrated_sharpness
+from anacp.learners.constraints import Constraint, check_parameters, choice, whole
+from anacp.learners.inputs import Labels, check_examples, check_features, check_kind
+from anacp.learners.knowledge import Knowledge
+from anacp.learners.memory import Memory, StoredPart, stored_parts, summary_table
+from anacp.learners.model_file import MODEL, contents
+from anacp.learners.solution import Solution, Solved
+from anacp.statistics import BLOCK_ROWS, Statistic, row_blocks
+from anacp.words import listed
 
-__all__ = ["Learner"]
-
-# Rows drawn to calibrate probabilities, shared out among the classes.
-CALIBRATION_ROWS = 4000
+S = TypeVar("S", bound=Solution)
 
 
-class Learner(ClassifierMixin, KeptLearner):  # type: ignore[misc]
+class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[misc]
     """A scikit-learn classifier that may meet new classes at any time.
 
     A method says which statistics it keeps (`_statistics`), what it solves from them (`_solve`), and how that scores
     a row (`_scores`); everything else is written once. `partial_fit` only adds to the statistics; the first prediction
     after it solves, once. All results depend on the data learned, never on its order or its batches.
     """
+
+    # The range of each parameter; those that a class inherits hold too.
+    _constraints: ClassVar[Mapping[str, Constraint]] = {
+        "random_state": whole(),
+        "dtype": choice("float32", "float64"),
+    }
+    _solution_type: ClassVar[type[Solution]]
+    _block_rows: ClassVar[int] = BLOCK_ROWS  # rows scored at a time
+
+    random_state: int
+    device: str
+    dtype: str
+    n_features_in_: int
+    _knowledge: Knowledge[S]
+
+    def __init_subclass__(cls, *, abstract: bool = False, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        inherited = [base.__dict__.get("_constraints", {}) for base in reversed(cls.__mro__)]
+        cls._constraints = {name: one for constraints in inherited for name, one in constraints.items()}
+        for base in getattr(cls, "__orig_bases__", ()):
+            stated = get_args(base)[:1] if get_origin(base) is not None else ()
+            if stated and isinstance(stated[0], type) and issubclass(stated[0], Solution):
+                cls._solution_type = stated[0]
+        missing = [name for name in dir(cls) if getattr(getattr(cls, name, None), "__isabstractmethod__", False)]
+        if missing and not abstract:
+            raise TypeError(f"Expected the learner {cls.__name__} to define {', '.join(missing)}, got none of its own.")
+
+    # What a method says of itself -------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _statistics(self, n_features: int, device: str) -> dict[str, Statistic]:
+        """Return what this method keeps, empty; one entry is "moments"."""
+
+    @abstractmethod
+    def _solve(self, memory: Memory, before: S | None) -> S:
+        """Return what is solved from the statistics; parts of an earlier solution may be used again."""
+
+    @abstractmethod
+    def _scores(self, x: Tensor, solution: S) -> Tensor:
+        """Return one score a class (n, c) for prepared rows (n, d); the largest wins."""
+
+    def _restored(self, tensors: Mapping[str, Tensor], memory: Memory) -> S:
+        """Return the solution whose tensors a model file kept."""
+        return cast(S, self._solution_type.restored(tensors))
+
+    def _evidence(self, scores: Tensor) -> Tensor:
+        """Return what grows in proportion to the log-odds: probabilities are softmax(β·evidence)."""
+        return scores
+
+    def _prepare(self, x: Tensor) -> Tensor:
+        """Return the rows as the statistics and scores see them."""
+        return x
+
+    def _rebuilt(self, n_features: int, n_classes: int) -> dict[str, int]:
+        """Return how many numbers are rebuilt from seed and statistics instead of stored, by name."""
+        return {}
+
+    @property
+    def _torch_dtype(self) -> torch.dtype:
+        return cast(torch.dtype, getattr(torch, self.dtype))
+
+    # Learning ---------------------------------------------------------------------------------------------------
+
+    @property
+    def classes_(self) -> Labels:
+        """The classes learned so far, sorted."""
+        self._check_learned()
+        return self._knowledge.memory.classes
 
     def fit(self, x: ArrayLike | Tensor, y: ArrayLike | Tensor) -> Self:
         """Forget everything, then learn these examples.
@@ -57,24 +130,102 @@ class Learner(ClassifierMixin, KeptLearner):  # type: ignore[misc]
         classes : ignored
             Accepted because scikit-learn's `partial_fit` has it. A class without examples is never predicted.
         """
-        before = dict(self.__dict__)
-        try:
-            self._check_parameters()
-            if self._learned:
-                self._check_unchanged()
-            rows, labels = check_examples(self, x, y, self.dtype, first=not self._learned)
-            if not self._learned:
-                statistics = self._statistics(self.n_features_in_, self.device)
-                self._begin(Memory(statistics, labels[:0], labels[:0], self.device))
-            self._check_kind(labels)
-            self._memory.learn(self._prepared(rows), labels)
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
-        self.classes_ = self._memory.classes
-        self._solved.parameters = None
+        twin = copy.copy(self)  # what is known is a value: a shallow copy is another learner
+        known = twin.__dict__.get("_knowledge")
+        twin._check_parameters(known)
+        rows, labels = check_examples(twin, x, y, twin.dtype, first=known is None)
+        if known is None:
+            empty = twin._statistics(twin.n_features_in_, twin.device)
+            known = Knowledge(Memory(empty, labels[:0], twin.device), twin.get_params())
+        check_kind(known.memory.classes, labels)
+        twin._knowledge = known.after(known.memory.learned(twin._prepared(rows), labels))
+        self.__dict__.update(twin.__dict__)
         return self
+
+    def unlearn(self, x: ArrayLike | Tensor, y: ArrayLike | Tensor) -> Self:
+        """Take examples out again, exactly: the model becomes the one that never saw them.
+
+        A class whose last example goes is forgotten. The examples must have been learned before; what can be checked
+        (the class is known, and has that many examples) is checked, and a refusal changes nothing.
+        """
+        known = self._known()
+        rows, labels = check_examples(self, x, y, self.dtype, first=False)
+        check_kind(known.memory.classes, labels)
+        return self._take(known.after(known.memory.unlearned(self._prepared(rows), labels)))
+
+    def unlearn_class(self, label: object) -> Self:
+        """Take a class out exactly, without its examples. Only for methods that keep every class apart.
+
+        Raises
+        ------
+        InputError
+            If the class is unknown, or if this method pools classes: then `unlearn` its examples.
+        """
+        known = self._known()
+        return self._take(known.after(known.memory.without(label, type(self).__name__)))
+
+    def __add__(self, other: Self) -> Self:
+        """Return a new model: the one that learned the data of both."""
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        mine, theirs = self.get_params(), other.get_params()
+        differing = [f"{name} ({mine[name]!r} and {theirs[name]!r})" for name in mine if mine[name] != theirs[name]]
+        if differing:
+            raise MismatchError(f"Expected models of equal parameters, got different {', '.join(differing)}.")
+        if not (self._learned and other._learned):
+            return copy.copy(self if self._learned else other)
+        known, others = self._known(), other._known()
+        if self.n_features_in_ != other.n_features_in_:
+            raise MismatchError(
+                f"Expected two models of one width, got {self.n_features_in_} and {other.n_features_in_} features. "
+                "Both must learn features of the same backbone."
+            )
+        check_kind(known.memory.classes, others.memory.classes)
+        return copy.copy(self)._take(Knowledge(known.memory + others.memory, known.parameters))
+
+    def __radd__(self, other: object) -> Self:
+        """Let `sum(models)` work."""
+        return copy.copy(self) if other == 0 else NotImplemented
+
+    def _take(self, known: Knowledge[S]) -> Self:
+        self._knowledge = known
+        if not len(known.memory.classes):
+            self._forget()
+        return self
+
+    def _forget(self) -> None:
+        # Only what is ours: scikit-learn hangs attributes of its own on an estimator.
+        for name in ("_knowledge", "n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+
+    @property
+    def _learned(self) -> bool:
+        return "_knowledge" in self.__dict__
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._learned
+
+    def _known(self) -> Knowledge[S]:
+        """Return what is known, or say that nothing is, or that it was learned with other parameters."""
+        self._check_learned()
+        self._check_parameters(self._knowledge)
+        return self._knowledge
+
+    def _check_learned(self) -> None:
+        if not self._learned:
+            raise NotLearnedError(
+                f"This {type(self).__name__} has learned nothing yet. Call `partial_fit` or `fit` with examples first."
+            )
+
+    def _check_parameters(self, known: Knowledge[S] | None = None) -> None:
+        """Refuse parameters outside their range, and those that changed although what was learned depends on them."""
+        check_parameters(self._constraints, self.get_params(), known.parameters if known else None)
+
+    def _prepared(self, rows: NDArray[Any]) -> Tensor:
+        """Return checked rows on the device, as `_prepare` wants them."""
+        return self._prepare(torch.tensor(rows, device=self.device))
+
+    # Solving and predicting -------------------------------------------------------------------------------------
 
     def solve(self, *, probabilities: bool = False) -> Self:
         """Solve now what the first prediction would solve, so that no prediction has to wait for it.
@@ -84,14 +235,12 @@ class Learner(ClassifierMixin, KeptLearner):  # type: ignore[misc]
         probabilities : bool, default=False
             Calibrate the probabilities too, as the first `predict_proba` would.
         """
-        self._check_learned()
+        known = self._known()
         if probabilities:
-            self._sharpness()
+            self._sharpness(known)
         else:
-            self._solution()
+            self._solved(known)
         return self
-
-    # Predicting -------------------------------------------------------------------------------------------------
 
     def predict(self, x: ArrayLike | Tensor, classes: ArrayLike | None = None) -> Labels:
         """Return the most likely label of each row.
@@ -103,42 +252,40 @@ class Learner(ClassifierMixin, KeptLearner):  # type: ignore[misc]
         classes : array-like, optional
             Choose among these classes only (task-incremental use). All must have been learned.
         """
-        self._check_learned()
-        allowed = self.classes_ if classes is None else np.unique(np.asarray(classes))
-        unknown = np.setdiff1d(allowed, self.classes_)
+        known = self._known().memory.classes
+        allowed = known if classes is None else np.unique(np.asarray(classes))
+        unknown = np.setdiff1d(allowed, known)
         if len(unknown) or not len(allowed):
-            got = listed(unknown) if len(unknown) else "none"
+            got = listed(unknown.tolist()) if len(unknown) else "none"
             raise InputError(f"Expected classes learned before, got {got}. Learn them first, or leave them out.")
-        columns = torch.from_numpy(np.searchsorted(self.classes_, allowed)).to(self.device)
+        columns = torch.from_numpy(np.searchsorted(known, allowed)).to(self.device)
+        winners = self._in_blocks(x, lambda rows, solution: self._scores(rows, solution)[:, columns].argmax(1))
+        return cast(Labels, allowed[winners.cpu().numpy()])
 
-        def winners(rows: Tensor, solution: Any) -> Tensor:
-            return self._scores(rows, solution)[:, columns].argmax(1)
-
-        return cast(Labels, allowed[self._in_blocks(x, winners).cpu().numpy()])
+    def scores(self, x: ArrayLike | Tensor) -> NDArray[Any]:
+        """Return one score a class (n, c), the largest wins; unlike `decision_function`, for two classes too."""
+        return self._in_blocks(x, self._scores).cpu().numpy()
 
     def decision_function(self, x: ArrayLike | Tensor) -> NDArray[Any]:
         """Return one score a class (n, c), the largest wins; for two classes one number (n,), the second's if > 0.
 
         For two classes it is the difference of the evidence, so that it orders rows as `predict_proba` does.
         """
-        scores = self._score(x)
+        scores = self._in_blocks(x, self._scores)
         if scores.shape[1] == 2:
             scores = self._evidence(scores).diff(dim=1).squeeze(1)
         return scores.cpu().numpy()
 
     def predict_proba(self, x: ArrayLike | Tensor) -> NDArray[Any]:
         """Return one probability a class (n, c), calibrated on draws that the model was not solved with."""
-        evidence = self._evidence(self._score(x))
-        return torch.softmax(self._sharpness() * evidence, dim=1).cpu().numpy()
+        evidence = self._evidence(self._in_blocks(x, self._scores))
+        return torch.softmax(self._sharpness(self._known()) * evidence, dim=1).cpu().numpy()
 
-    def _score(self, x: ArrayLike | Tensor) -> Tensor:
-        return self._in_blocks(x, self._scores)
-
-    def _in_blocks(self, x: ArrayLike | Tensor, compute: Callable[[Tensor, Any], Tensor]) -> Tensor:
+    def _in_blocks(self, x: ArrayLike | Tensor, compute: Callable[[Tensor, S], Tensor]) -> Tensor:
         """Return compute(prepared rows, solution) for all rows, a bounded number at a time."""
-        self._check_learned()
+        known = self._known()
         rows = check_features(self, x, self.dtype)
-        solution = self._solution()
+        solution = self._solved(known).solution
         results: Tensor | None = None
         for block in row_blocks(len(rows), self._block_rows):
             result = compute(self._prepared(rows[block]), solution)
@@ -148,24 +295,68 @@ class Learner(ClassifierMixin, KeptLearner):  # type: ignore[misc]
         assert results is not None
         return results
 
-    def _solution(self) -> Any:
-        """Return what `_scores` takes; solved now if it must be."""
-        solved = self._solved
-        if not self._is_solved:
-            self._memory.absorb()
-            # Laid out as a file would give them back: products differ in the last digit by how numbers lie in memory.
-            solution = {name: part.clone(memory_format=torch.contiguous_format) for name, part in self._solve().items()}
-            solved.take(solution, self.get_params())
-        if solved.predictor is None:
-            solved.predictor = self._predictor(solved.solution)
-        return solved.predictor
+    def _solved(self, known: Knowledge[S]) -> Solved[S]:
+        """Return the solution for what is known and the parameters as they are; solved now if it must be."""
+        parameters = self.get_params()
+        if not known.is_solved(parameters):
+            known.memory = known.memory.absorbed()
+            before = known.solved.solution if known.solved else known.before
+            known.solved, known.before = Solved(self._solve(known.memory, before), parameters), None
+        return cast(Solved[S], known.solved)
 
-    def _sharpness(self) -> float:
-        solution = self._solution()
-        if self._solved.sharpness is None:
-            draws = mixed_draws(self._memory.moments, CALIBRATION_ROWS, seed=self.random_state)
-            rows = draws.rows.to(self._torch_dtype)
-            blocks = row_blocks(len(rows), self._block_rows)
-            scores = torch.cat([self._scores(rows[block], solution) for block in blocks])
-            self._solved.sharpness = sharpness(self._evidence(scores), draws)
-        return self._solved.sharpness
+    def _sharpness(self, known: Knowledge[S]) -> float:
+        solved = self._solved(known)
+        if solved.sharpness is None:
+
+            def evidence(rows: Tensor) -> Tensor:
+                blocks = row_blocks(len(rows), self._block_rows)
+                scores = [self._scores(rows[block].to(self._torch_dtype), solved.solution) for block in blocks]
+                return self._evidence(torch.cat(scores))
+
+            sharpness = calibrated_sharpness(known.memory.moments, evidence, seed=self.random_state)
+            known.solved = solved = Solved(solved.solution, solved.parameters, sharpness)
+        return cast(float, solved.sharpness)
+
+    # Files and sizes --------------------------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to one safetensors file, all or nothing; `anacp.load` reads it back.
+
+        A model that is solved (by `solve` or a prediction) is saved with its solution and predicts at once when it is
+        loaded; one that is not solves on its first prediction.
+        """
+        self._known()
+        header, tensors = contents(self)
+        write_tensors(path, MODEL, {"kind": "learner", **header}, tensors)
+
+    def parts(
+        self, *, n_features: int | None = None, n_classes: int | None = None, n_rows: int | None = None
+    ) -> list[StoredPart]:
+        """Return what the model stores, part by part; with sizes given, what it would store of such data.
+
+        Symmetric matrices count their distinct numbers, as in a model file. The number of rows matters only to methods
+        that keep some of them. A solution is not counted: it can always be solved again.
+        """
+        if n_features is None and n_classes is None and n_rows is None:
+            return self._known().memory.parts()
+        self._check_parameters()
+        n_features, n_classes, n_rows = self._sizes(n_features, n_classes, n_rows)
+        empty = self._statistics(n_features, "meta").items()
+        return stored_parts({name: statistic.expected(n_classes, n_rows) for name, statistic in empty})
+
+    def summary(
+        self, *, n_features: int | None = None, n_classes: int | None = None, n_rows: int | None = None
+    ) -> None:
+        """Print what is stored, numbers and bytes by part. Give sizes to see the cost before it is paid."""
+        parts = self.parts(n_features=n_features, n_classes=n_classes, n_rows=n_rows)
+        n_features, n_classes, _ = self._sizes(n_features, n_classes, n_rows)
+        rebuilt = self._rebuilt(n_features, n_classes)
+        print(summary_table(f"{type(self).__name__}: {n_classes} classes, {n_features} features", parts, rebuilt))
+
+    def _sizes(self, n_features: int | None, n_classes: int | None, n_rows: int | None) -> tuple[int, int, int]:
+        """Fill in what is not given from what was learned; the number of rows may stay unknown."""
+        if n_features is None or n_classes is None:
+            self._known()
+        if n_rows is None:
+            n_rows = self._known().memory.absorbed().moments.n if self._learned else 0
+        return n_features or self.n_features_in_, n_classes or len(self.classes_), n_rows

@@ -1,20 +1,20 @@
 """ELM: an extreme learning machine (Huang et al. 2006), ridge regression on random features."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from anacp.learners.registry import register
-from anacp.learners.ridge_choice import Ridge
-from anacp.learners.ridge_learner import RandomRidgeLearner
-from anacp.projections import ACTIVATIONS, Activation
+from anacp.catalogue import method
+from anacp.learners.constraints import Constraint, choice, count
+from anacp.learners.ridge_choice import RidgeChoice
+from anacp.learners.ridge_learner import RidgeLearner
+from anacp.projections import ACTIVATIONS, Activation, RandomProjection
 
-__all__ = ["ELM"]
 
-
-@register
-class ELM(RandomRidgeLearner):
+@method(quick={"n_projected": 1000}, page="elm", compared=7)
+class ELM(RidgeLearner):
     """Ridge regression on random features of the normalised input: AnaCP without its contrastive projection.
 
     Parameters
@@ -33,13 +33,27 @@ class ELM(RandomRidgeLearner):
         Any torch device.
     dtype : {"float32", "float64"}, default="float32"
         Precision of projection, Gram matrix and scores.
+
+    Examples
+    --------
+    >>> import anacp
+    >>> sample = anacp.load_sample("clinc150")
+    >>> model = anacp.ELM(n_projected=500).partial_fit(sample.x_train, sample.y_train)
+    >>> str(model.predict(sample.x_test[:1])[0])
+    'translate'
     """
+
+    _constraints: ClassVar[Mapping[str, Constraint]] = {
+        "n_projected": count(),
+        "activation": choice(*ACTIVATIONS),
+        "normalize": choice(True, False),
+    }
 
     def __init__(
         self,
         *,
         n_projected: int = 5000,
-        ridge: Ridge = 100.0,
+        ridge: RidgeChoice = 100.0,
         activation: Activation = "gelu",
         normalize: bool = True,
         random_state: int = 0,
@@ -54,9 +68,8 @@ class ELM(RandomRidgeLearner):
         self.device = device
         self.dtype = dtype
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        self._expect_choice("activation", *ACTIVATIONS)
+    def _features(self, n_features: int) -> RandomProjection:
+        return self._random_features(n_features, self.n_projected, self.activation)
 
     def _prepare(self, x: Tensor) -> Tensor:
         return F.normalize(x, dim=1) if self.normalize else x

@@ -1,23 +1,23 @@
 """FeCAM: a Mahalanobis distance for each class (Goswami et al. 2023)."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import ClassVar, Literal, cast
 
 import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
+from anacp.catalogue import method
 from anacp.errors import InputError
 from anacp.learners.base import Learner
-from anacp.learners.registry import register
-from anacp.learners.solved import Solution
+from anacp.learners.constraints import NOT_NEGATIVE, Constraint, choice, number
+from anacp.learners.memory import Memory
+from anacp.learners.solution import Solution
 from anacp.linalg import cholesky_factor
 from anacp.statistics import ClassMoments, Statistic
-
-__all__ = ["FeCAM"]
 
 # Factors are kept from one prediction to the next up to this size together; beyond, they are computed again.
 KEPT_BYTES = 5 * 2**27
@@ -27,34 +27,41 @@ FACTORS_PER_ALLOCATION = 32
 TRIANGLE_BLOCK = 256
 
 
-@dataclass(frozen=True)
-class _Predictor:
-    means: Tensor  # (c, d)
-    shared: Tensor | None  # W (d, d) with WWᵀ = Λ, where the classes share it
-    states: tuple[bytes, ...]  # of the classes, where they do not
-    kept: "_KeptFactors"
-
-
-class _KeptFactors:
-    """Factors W by the state of their class, as many as fit."""
+class KeptRoots:
+    """Inverse roots W of class covariances by the state of their class, as many as fit."""
 
     def __init__(self) -> None:
-        self.factors: dict[bytes, Tensor] = {}
+        self.roots: dict[bytes, Tensor] = {}
         self._free: list[Tensor] = []
 
-    def keep(self, state: bytes, factor: Tensor) -> None:
-        if (len(self.factors) + 1) * factor.nbytes > KEPT_BYTES:
+    def keep(self, state: bytes, root: Tensor) -> None:
+        """Keep a root, if there is room."""
+        if (len(self.roots) + 1) * root.nbytes > KEPT_BYTES:
             return
         if not self._free:
-            self._free = list(factor.new_empty(FACTORS_PER_ALLOCATION, *factor.shape))
-        self.factors[state] = self._free.pop().copy_(factor)
+            self._free = list(root.new_empty(FACTORS_PER_ALLOCATION, *root.shape))
+        self.roots[state] = self._free.pop().copy_(root)
 
-    def keep_only(self, states: Sequence[bytes]) -> None:
-        self._free += [self.factors.pop(state) for state in self.factors.keys() - set(states)]
+    def keep_only(self, states: tuple[bytes, ...]) -> None:
+        """Drop the roots of all other states; their room is used again."""
+        self._free += [self.roots.pop(state) for state in self.roots.keys() - set(states)]
 
 
-@register
-class FeCAM(Learner):
+@dataclass(frozen=True, eq=False)
+class Distances(Solution):
+    """Class means, and the inverse roots of covariances: one for all, or one a class, computed when it is needed.
+
+    The roots of all classes are larger than the statistics, so that a file does not keep them.
+    """
+
+    means: Tensor  # (c, d)
+    root: Tensor | None = None  # W (d, d) with WWᵀ = Λ, where the classes share it
+    memory: Memory | None = None  # where they do not: what the roots are computed from
+    kept: KeptRoots | None = None
+
+
+@method(page="fecam", compared=3)
+class FeCAM(Learner[Distances]):
     """The class with the least Mahalanobis distance, under a covariance of its own that is shrunk and normalised.
 
     Σ + γ₁·mean(diagonal)·I + γ₂·mean(off-diagonal)·(1 - I), scaled to a correlation matrix. A class without spread (one
@@ -80,9 +87,26 @@ class FeCAM(Learner):
         Any torch device.
     dtype : {"float32", "float64"}, default="float32"
         Precision of class covariances and scores.
+
+    Examples
+    --------
+    >>> import anacp
+    >>> sample = anacp.load_sample("clinc150")
+    >>> model = anacp.FeCAM().partial_fit(sample.x_train, sample.y_train)
+    >>> str(model.predict(sample.x_test[:1])[0])
+    'translate'
     """
 
-    _solve_parameters = frozenset({"shrinkage", "off_diagonal_shrinkage", "correlation"})
+    _constraints: ClassVar[Mapping[str, Constraint]] = {
+        "shrinkage": number(
+            "a positive number (few examples give a singular covariance)", lambda value: 0 < value < float("inf")
+        ).solving,
+        "off_diagonal_shrinkage": NOT_NEGATIVE.solving,
+        "covariance": choice("class", "shared"),
+        "correlation": choice(True, False).solving,
+        "tukey": Constraint("a positive power, or None", lambda value: value is None or value > 0),
+        "normalize": choice(True, False),
+    }
     _block_rows = 8192  # many rows share the cost of factoring a covariance
 
     def __init__(
@@ -108,13 +132,6 @@ class FeCAM(Learner):
         self.device = device
         self.dtype = dtype
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        self._expect("shrinkage", self.shrinkage > 0, "a positive number (few examples give a singular covariance)")
-        self._expect("off_diagonal_shrinkage", self.off_diagonal_shrinkage >= 0, "a number ≥ 0")
-        self._expect("tukey", self.tukey is None or self.tukey > 0, "a positive power, or None")
-        self._expect_choice("covariance", "class", "shared")
-
     def _prepare(self, x: Tensor) -> Tensor:
         if self.tukey is not None:
             if bool((x < 0).any()):
@@ -129,49 +146,47 @@ class FeCAM(Learner):
         precision = self._torch_dtype if self.covariance == "class" else torch.float64
         return {"moments": ClassMoments(n_features, spread=self.covariance, device=device, dtype=precision)}
 
-    def _solve(self) -> Solution:
-        """Return means, and the root where it is shared: the roots of all classes are larger than the statistics."""
-        moments = self._memory.moments
-        solution = {"means": moments.means.to(self._torch_dtype)}
+    def _solve(self, memory: Memory, before: Distances | None) -> Distances:
+        means = memory.moments.means.to(self._torch_dtype)
         if self.covariance == "shared":
-            solution["root"] = self._inverse_root(moments.covariance())
-        return solution
+            return Distances(means, self._inverse_root(memory.moments.covariance()))
+        kept = before.kept if before and before.kept else KeptRoots()
+        kept.keep_only(tuple(self._state(memory.moments, c) for c in range(len(means))))
+        return Distances(means, memory=memory, kept=kept)
 
-    def _predictor(self, solution: Solution) -> _Predictor:
+    def _restored(self, tensors: Mapping[str, Tensor], memory: Memory) -> Distances:
         if self.covariance == "shared":
-            return _Predictor(solution["means"], solution["root"], (), _KeptFactors())
-        states = tuple(self._state(c) for c in range(len(solution["means"])))
-        kept = self._solved.kept.setdefault("factors", _KeptFactors())
-        kept.keep_only(states)
-        return _Predictor(solution["means"], None, states, kept)
+            return Distances.restored(tensors)
+        return Distances.restored(tensors, memory=memory, kept=KeptRoots())
 
-    def _state(self, c: int) -> bytes:
-        """Return a digest of all that the factor of a class depends on, so that unchanged classes are factored once."""
-        moments = self._memory.moments
-        spread = moments.scatter[c].diagonal()
-        spread = spread if bool(spread.any()) else moments.scatter.diagonal(dim1=1, dim2=2).sum(0)
+    def _state(self, moments: ClassMoments, c: int) -> bytes:
+        """Return a digest of all that the root of a class depends on, so that unchanged classes are factored once."""
+        spread = moments.triangles[c].diagonal()
+        spread = spread if bool(spread.any()) else moments.variances()
         digest = hashlib.blake2b(repr((self.shrinkage, self.off_diagonal_shrinkage, self.correlation)).encode())
         for tensor in (moments.counts[c], moments.means[c], spread):
             digest.update(tensor.cpu().numpy().tobytes())
         return digest.digest()
 
-    def _scores(self, x: Tensor, solution: _Predictor) -> Tensor:
-        if solution.shared is not None:
-            return -torch.cdist(x @ solution.shared, solution.means @ solution.shared).square()
+    def _scores(self, x: Tensor, solution: Distances) -> Tensor:
+        if solution.root is not None:
+            return -torch.cdist(x @ solution.root, solution.means @ solution.root).square()
         distances = x.new_empty(len(x), len(solution.means))
         for c, mean in enumerate(solution.means):
-            distances[:, c] = _squared_lengths(x - mean, self._factor(c, solution))
+            distances[:, c] = _squared_lengths(x - mean, self._root_of(c, solution))
         return -distances
 
-    def _factor(self, c: int, solution: _Predictor) -> Tensor:
-        state = solution.states[c]
-        if state in solution.kept.factors:
-            return solution.kept.factors[state]
-        moments = self._memory.moments
+    def _root_of(self, c: int, solution: Distances) -> Tensor:
+        assert solution.memory is not None
+        assert solution.kept is not None
+        moments = solution.memory.moments
+        state = self._state(moments, c)
+        if state in solution.kept.roots:
+            return solution.kept.roots[state]
         covariance = moments.covariance_of(c)
-        factor = self._inverse_root(covariance if float(covariance.diagonal().sum()) > 0 else moments.covariance())
-        solution.kept.keep(state, factor)
-        return factor
+        root = self._inverse_root(covariance if float(covariance.diagonal().sum()) > 0 else moments.covariance())
+        solution.kept.keep(state, root)
+        return root
 
     def _inverse_root(self, covariance: Tensor) -> Tensor:
         """Return W (d, d) with WWᵀ = the inverse of the shrunk and normalised covariance."""

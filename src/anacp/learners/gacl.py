@@ -1,16 +1,22 @@
 """GACL: generalised analytic continual learning (Zhuang et al. 2024), with ACIL (Zhuang et al. 2022) as a setting."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
-from anacp.learners.registry import register
-from anacp.learners.ridge_choice import Ridge
-from anacp.learners.ridge_learner import RandomRidgeLearner
+from anacp.catalogue import method
+from anacp.learners.constraints import Constraint, count
+from anacp.learners.ridge_choice import RidgeChoice
+from anacp.learners.ridge_learner import RidgeLearner
+from anacp.projections import RandomProjection
 
-__all__ = ["GACL"]
+# Published for each backbone; texts as images.
+SETTINGS = {"dinov2": {"ridge": 1e4}, "mocov3": {"ridge": 1e2}, "minilm": {"ridge": 1e4}}
+QUICK = {"n_projected": 1000}
 
 
-@register
-class GACL(RandomRidgeLearner):
+@method("ACIL", parameters={"n_projected": 8192, "ridge": 0.1, "dtype": "float64"}, quick=QUICK, page="gacl")
+@method(settings=SETTINGS, quick=QUICK, page="gacl", compared=6)
+class GACL(RidgeLearner):
     """Ridge regression on random ReLU features; classes may return at any time.
 
     Recursive least squares, as published, and the cumulative Gram matrix kept here give the same weights.
@@ -28,13 +34,23 @@ class GACL(RandomRidgeLearner):
         Any torch device.
     dtype : {"float32", "float64"}, default="float32"
         Precision of projection, Gram matrix and scores.
+
+    Examples
+    --------
+    >>> import anacp
+    >>> sample = anacp.load_sample("clinc150")
+    >>> model = anacp.GACL(n_projected=500).partial_fit(sample.x_train, sample.y_train)
+    >>> str(model.predict(sample.x_test[:1])[0])
+    'translate'
     """
+
+    _constraints: ClassVar[Mapping[str, Constraint]] = {"n_projected": count()}
 
     def __init__(
         self,
         *,
         n_projected: int = 5000,
-        ridge: Ridge = 1e4,
+        ridge: RidgeChoice = 1e4,
         random_state: int = 0,
         device: str = "cpu",
         dtype: Literal["float32", "float64"] = "float32",
@@ -44,3 +60,6 @@ class GACL(RandomRidgeLearner):
         self.random_state = random_state
         self.device = device
         self.dtype = dtype
+
+    def _features(self, n_features: int) -> RandomProjection:
+        return self._random_features(n_features, self.n_projected)

@@ -12,8 +12,6 @@ from torch import Tensor
 
 from anacp.errors import InputError
 
-__all__ = ["Labels", "check_examples", "check_features", "label_kind"]
-
 Labels = NDArray[Any]
 
 
@@ -49,6 +47,15 @@ def check_examples(
 def label_kind(labels: Labels) -> str:
     """Return "text", "boolean" or "number": labels of different kinds must not meet in one model."""
     return {"U": "text", "S": "text", "O": "text", "b": "boolean"}.get(labels.dtype.kind, "number")
+
+
+def check_kind(learned: Labels, labels: Labels) -> None:
+    """Refuse labels of another kind than those learned before."""
+    expected, got = label_kind(learned), label_kind(labels)
+    if expected != got:
+        raise InputError(
+            f"Expected labels of the kind learned before ({expected}), got {got}. Convert them to one kind first."
+        )
 
 
 def _kind_of_type(cls: type) -> str:

@@ -1,22 +1,42 @@
 """KLDA: linear discriminant analysis of a Gaussian kernel's features (Momeni et al. 2025), and its ensemble KLDA-E."""
 
-from typing import Literal, cast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, cast
 
 import torch
 from torch import Tensor
 
+from anacp.catalogue import method
 from anacp.learners.base import Learner
-from anacp.learners.registry import register
-from anacp.learners.solved import Solution
+from anacp.learners.constraints import POSITIVE, Constraint, count
+from anacp.learners.memory import Memory
+from anacp.learners.solution import Solution
 from anacp.linalg import solve_psd
 from anacp.projections import FourierProjection
-from anacp.statistics import ClassMoments, Statistic
+from anacp.statistics import ClassMoments, Features, Statistic
 
-__all__ = ["KLDA"]
+# Published for each backbone.
+SETTINGS: dict[str, dict[str, Any]] = {
+    "dinov2": {"gamma": 1e-4, "shrinkage": 1e-3},
+    "mocov3": {"gamma": 1e-2, "shrinkage": 1e-4},
+    "minilm": {"gamma": 1e-2, "shrinkage": 1e-4},
+}
+QUICK = {"n_projected": 1000}
 
 
-@register
-class KLDA(Learner):
+@dataclass(frozen=True, eq=False)
+class KernelDiscriminants(Solution):
+    """The linear discriminants of each member, on features of its own."""
+
+    features: tuple[Features, ...]
+    weights: Tensor  # (k, m, c)
+    biases: Tensor  # (k, c)
+
+
+@method("KLDA-E", parameters={"n_members": 5}, settings=SETTINGS, quick=QUICK, page="klda", compared=5)
+@method(settings=SETTINGS, quick=QUICK, page="klda", compared=4)
+class KLDA(Learner[KernelDiscriminants]):
     """Gaussian classes with one covariance in the space of a Gaussian kernel, by random Fourier features.
 
     Scores are zᵀΛμ_c - ½ μ_cᵀΛμ_c with Λ = (scatter + ρI)⁻¹, the Mahalanobis distance up to a constant of the row. With
@@ -38,9 +58,22 @@ class KLDA(Learner):
         Any torch device.
     dtype : {"float32", "float64"}, default="float32"
         Precision of features, scatter and scores.
+
+    Examples
+    --------
+    >>> import anacp
+    >>> sample = anacp.load_sample("clinc150")
+    >>> model = anacp.KLDA(n_projected=500, gamma=1e-2).partial_fit(sample.x_train, sample.y_train)
+    >>> str(model.predict(sample.x_test[:1])[0])
+    'translate'
     """
 
-    _solve_parameters = frozenset({"shrinkage"})
+    _constraints: ClassVar[Mapping[str, Constraint]] = {
+        "n_projected": count(),
+        "gamma": POSITIVE,
+        "shrinkage": POSITIVE.solving,
+        "n_members": count(),
+    }
 
     def __init__(
         self,
@@ -60,13 +93,6 @@ class KLDA(Learner):
         self.random_state = random_state
         self.device = device
         self.dtype = dtype
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        self._expect_count("n_projected")
-        self._expect_count("n_members")
-        self._expect("gamma", self.gamma > 0, "a positive number")
-        self._expect("shrinkage", self.shrinkage > 0, "a positive number")
 
     def _statistics(self, n_features: int, device: str) -> dict[str, Statistic]:
         kernels = {
@@ -89,13 +115,17 @@ class KLDA(Learner):
         }
         return {"moments": ClassMoments(n_features, spread="diagonal", device=device), **kernels}
 
-    def _solve(self) -> Solution:
-        members = (cast(ClassMoments, self._memory.statistics[f"member {i}"]) for i in range(self.n_members))
+    def _solve(self, memory: Memory, before: KernelDiscriminants | None) -> KernelDiscriminants:
+        members = (cast(ClassMoments, memory.statistics[f"member {i}"]) for i in range(self.n_members))
         solved = [self._discriminant(moments) for moments in members]
-        return {
-            "weights": torch.stack([weights for weights, _ in solved]),  # (k, m, c)
-            "biases": torch.stack([biases for _, biases in solved]),  # (k, c)
-        }
+        weights, biases = (torch.stack(parts) for parts in zip(*solved, strict=True))
+        return KernelDiscriminants(self._member_features(memory), weights, biases)
+
+    def _restored(self, tensors: Mapping[str, Tensor], memory: Memory) -> KernelDiscriminants:
+        return KernelDiscriminants.restored(tensors, features=self._member_features(memory))
+
+    def _member_features(self, memory: Memory) -> tuple[Features, ...]:
+        return tuple(memory.features(f"member {i}") for i in range(self.n_members))
 
     def _discriminant(self, moments: ClassMoments) -> tuple[Tensor, Tensor]:
         """Return Λμ (m, c) and -½ μᵀΛμ (c,)."""
@@ -103,11 +133,9 @@ class KLDA(Learner):
         weights = solve_psd(moments.scatter, means, shift=self.shrinkage)
         return weights, -0.5 * (means * weights).sum(0)
 
-    def _scores(self, x: Tensor, solution: Solution) -> Tensor:
-        members = [
-            self._memory.features(f"member {i}")(x) @ solution["weights"][i] + solution["biases"][i]
-            for i in range(self.n_members)
-        ]
+    def _scores(self, x: Tensor, solution: KernelDiscriminants) -> Tensor:
+        parts = zip(solution.features, solution.weights, solution.biases, strict=True)
+        members: list[Tensor] = [features(x) @ weights + biases for features, weights, biases in parts]
         if len(members) == 1:
             return members[0]
         return torch.stack([torch.softmax(scores, dim=1) for scores in members]).sum(0)

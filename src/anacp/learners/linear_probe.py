@@ -1,23 +1,27 @@
 """LinearProbe: softmax regression on the features of all data, the joint upper bound with an optimiser."""
 
-from typing import Literal, cast
+from collections.abc import Mapping
+from typing import ClassVar, Literal, cast
 
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
+from anacp.catalogue import method
 from anacp.errors import NumericalError
 from anacp.learners.base import Learner
-from anacp.learners.registry import register
-from anacp.learners.solved import Solution
+from anacp.learners.constraints import NOT_NEGATIVE, POSITIVE, Constraint, count
+from anacp.learners.memory import Memory
+from anacp.learners.solution import LinearWeights
 from anacp.randomness import generator
 from anacp.statistics import ClassMoments, ClassRows, Statistic
 
-__all__ = ["LinearProbe"]
+# Chosen on the validation split of CLINC150.
+SETTINGS = {"minilm": {"learning_rate": 0.1}}
 
 
-@register
-class LinearProbe(Learner):
+@method(settings=SETTINGS, page="linear_probe", compared=12)
+class LinearProbe(Learner[LinearWeights]):
     """Softmax regression by stochastic gradient descent on every row ever learned: what continual learners aim at.
 
     It keeps all features and trains anew from them, so it is an upper bound to compare with, not a continual learner.
@@ -38,9 +42,22 @@ class LinearProbe(Learner):
         Any torch device.
     dtype : {"float32", "float64"}, default="float32"
         Precision of rows and weights.
+
+    Examples
+    --------
+    >>> import anacp
+    >>> sample = anacp.load_sample("clinc150")
+    >>> model = anacp.LinearProbe(n_epochs=3, learning_rate=0.1).partial_fit(sample.x_train, sample.y_train)
+    >>> str(model.predict(sample.x_test[:1])[0])
+    'translate'
     """
 
-    _solve_parameters = frozenset({"learning_rate", "n_epochs", "batch_size", "weight_decay"})
+    _constraints: ClassVar[Mapping[str, Constraint]] = {
+        "learning_rate": POSITIVE.solving,
+        "n_epochs": count().solving,
+        "batch_size": count().solving,
+        "weight_decay": NOT_NEGATIVE.solving,
+    }
 
     def __init__(
         self,
@@ -61,21 +78,14 @@ class LinearProbe(Learner):
         self.device = device
         self.dtype = dtype
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        self._expect("learning_rate", self.learning_rate > 0, "a positive number")
-        self._expect_count("n_epochs")
-        self._expect_count("batch_size")
-        self._expect("weight_decay", self.weight_decay >= 0, "a number ≥ 0")
-
     def _statistics(self, n_features: int, device: str) -> dict[str, Statistic]:
         rows = ClassRows(n_features, device=device, dtype=self._torch_dtype)
         return {"moments": ClassMoments(n_features, spread="diagonal", device=device), "rows": rows}
 
-    def _solve(self) -> Solution:
-        x, classes = cast(ClassRows, self._memory.statistics["rows"]).sorted()
-        weights = x.new_zeros(x.shape[1], len(self._memory.classes), requires_grad=True)  # (d, c)
-        biases = x.new_zeros(len(self._memory.classes), requires_grad=True)  # (c,)
+    def _solve(self, memory: Memory, before: LinearWeights | None) -> LinearWeights:
+        x, classes = cast(ClassRows, memory.statistics["rows"]).sorted()
+        weights = x.new_zeros(x.shape[1], len(memory.classes), requires_grad=True)  # (d, c)
+        biases = x.new_zeros(len(memory.classes), requires_grad=True)  # (c,)
         optimizer = torch.optim.SGD(
             [weights, biases], lr=self.learning_rate, momentum=0.9, weight_decay=self.weight_decay
         )
@@ -96,10 +106,10 @@ class LinearProbe(Learner):
             raise NumericalError(
                 f"Training diverged at learning_rate={self.learning_rate:g}. Lower it, or scale the features."
             )
-        return {"weights": weights.detach(), "biases": biases.detach()}
+        return LinearWeights(weights.detach(), biases.detach())
 
-    def _scores(self, x: Tensor, solution: Solution) -> Tensor:
-        return x @ solution["weights"] + solution["biases"]
+    def _scores(self, x: Tensor, solution: LinearWeights) -> Tensor:
+        return x @ solution.weights + solution.biases
 
     def _rebuilt(self, n_features: int, n_classes: int) -> dict[str, int]:
         return {"weights, trained from the rows": (n_features + 1) * n_classes}

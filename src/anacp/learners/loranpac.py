@@ -1,23 +1,34 @@
 """LoRanPAC: very many random features, and the part of their spectrum that can be trusted (Peng et al. 2025)."""
 
 import math
-from typing import Literal, cast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal, cast
 
 import torch
 from torch import Tensor
 
+from anacp.catalogue import method
 from anacp.learners.base import Learner
 from anacp.learners.calibration import log_positive_part
-from anacp.learners.registry import register
-from anacp.learners.solved import Solution
+from anacp.learners.constraints import Constraint, count, number
+from anacp.learners.memory import Memory
+from anacp.learners.solution import Solution
 from anacp.projections import RandomProjection
-from anacp.statistics import ClassMoments, LowRankGram, Statistic
-
-__all__ = ["LoRanPAC"]
+from anacp.statistics import ClassMoments, Features, LowRankGram, Statistic
 
 
-@register
-class LoRanPAC(Learner):
+@dataclass(frozen=True, eq=False)
+class TruncatedWeights(Solution):
+    """W = U σ⁻² Uᵀ ZᵀY, and what it is applied to."""
+
+    features: Features
+    weights: Tensor  # (m, c)
+
+
+@method("LoRanPAC-10k", parameters={"n_projected": 10_000, "max_rank": 1000}, page="loranpac", compared=9)
+@method(page="loranpac")
+class LoRanPAC(Learner[TruncatedWeights]):
     """Least squares without ridge on very many random ReLU features, by a truncated spectrum: W = U σ⁻² Uᵀ ZᵀY.
 
     The rank is the least of `max_rank`, (1 - τ)·D and (1 - τ)·n, rounded up. The basis of the rows is exact until
@@ -39,9 +50,21 @@ class LoRanPAC(Learner):
         Any torch device.
     dtype : {"float32", "float64"}, default="float32"
         Precision of projection, basis and scores.
+
+    Examples
+    --------
+    >>> import anacp
+    >>> sample = anacp.load_sample("clinc150")
+    >>> model = anacp.LoRanPAC(n_projected=1000).partial_fit(sample.x_train[::10], sample.y_train[::10])
+    >>> str(model.predict(sample.x_test[:1])[0])
+    'translate'
     """
 
-    _solve_parameters = frozenset({"truncation"})
+    _constraints: ClassVar[Mapping[str, Constraint]] = {
+        "n_projected": count(),
+        "truncation": number("a share ≥ 0 and < 1", lambda value: 0 <= value < 1).solving,
+        "max_rank": count(),
+    }
 
     def __init__(
         self,
@@ -60,12 +83,6 @@ class LoRanPAC(Learner):
         self.device = device
         self.dtype = dtype
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        self._expect_count("n_projected")
-        self._expect_count("max_rank")
-        self._expect("truncation", 0 <= self.truncation < 1, "a share ≥ 0 and < 1")
-
     def _statistics(self, n_features: int, device: str) -> dict[str, Statistic]:
         features = RandomProjection(
             n_features, self.n_projected, "relu", self.random_state, "projection", self.device, self._torch_dtype
@@ -73,8 +90,8 @@ class LoRanPAC(Learner):
         gram = LowRankGram(features, max_rank=self.max_rank, device=device, dtype=self._torch_dtype)
         return {"moments": ClassMoments(n_features, spread="diagonal", device=device), "gram": gram}
 
-    def _solve(self) -> Solution:
-        gram = cast(LowRankGram, self._memory.statistics["gram"])
+    def _solve(self, memory: Memory, before: TruncatedWeights | None) -> TruncatedWeights:
+        gram = cast(LowRankGram, memory.statistics["gram"])
         values, vectors = torch.linalg.eigh(gram.core)
         share = 1 - self.truncation
         rank = min(self.max_rank, math.ceil(share * self.n_projected), math.ceil(share * gram.n))
@@ -82,10 +99,13 @@ class LoRanPAC(Learner):
         trusted = values > 1e-2 * torch.finfo(gram.basis.dtype).eps * values.sum().clamp_min(0)
         values, vectors = values[trusted][-rank:], vectors[:, trusted][:, -rank:]
         inside = (vectors / values) @ (gram.sums @ vectors).mT  # σ⁻² Uᵀ ZᵀY in the basis (r, c)
-        return {"weights": gram.basis.mT @ inside.to(gram.basis.dtype)}  # (m, c)
+        return TruncatedWeights(gram.features, gram.basis.mT @ inside.to(gram.basis.dtype))
 
-    def _scores(self, x: Tensor, solution: Solution) -> Tensor:
-        return self._memory.features("gram")(x) @ solution["weights"]
+    def _restored(self, tensors: Mapping[str, Tensor], memory: Memory) -> TruncatedWeights:
+        return TruncatedWeights.restored(tensors, features=memory.features("gram"))
+
+    def _scores(self, x: Tensor, solution: TruncatedWeights) -> Tensor:
+        return solution.features(x) @ solution.weights
 
     def _evidence(self, scores: Tensor) -> Tensor:
         # Fitted to 0 and 1 by least squares, the scores are rough probabilities, not log-odds.

@@ -1,5 +1,8 @@
 """What a learner remembers: classes, their statistics, and rows that wait to enter them."""
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self, cast
 
 import numpy as np
@@ -10,157 +13,146 @@ from anacp.errors import InputError
 from anacp.files import TensorFile
 from anacp.learners.inputs import Labels
 from anacp.statistics import ClassMoments, ClassRows, Features, Statistic
-from anacp.statistics.base import BLOCK_ROWS
+from anacp.words import format_bytes, listed
 
-__all__ = ["Memory", "listed"]
+# Rows that wait before they enter the statistics together: then learning one example at a time costs no more than
+# learning in batches, and copying the large matrices little beside adding to them.
+WAITING_ROWS = 4096
 
 
+@dataclass(frozen=True)
+class StoredPart:
+    """One stored tensor: how many numbers, how many bytes."""
+
+    name: str
+    numbers: int
+    bytes: int
+
+
+class UnreadStatistics(Mapping[str, Statistic]):
+    """The statistics of a model file, each read when it is needed first."""
+
+    def __init__(self, file: TensorFile, outlines: Mapping[str, Statistic], device: str) -> None:
+        self._file, self.outlines, self._device = file, outlines, device
+        self._read: dict[str, Statistic] = {}
+
+    def __getitem__(self, name: str) -> Statistic:
+        if name not in self._read:
+            tensors = {part: tensor.to(self._device) for part, tensor in self._file.tensors(f"{name}.").items()}
+            self._read[name] = self.outlines[name].loaded(tensors)
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.outlines)
+
+    def __len__(self) -> int:
+        return len(self.outlines)
+
+    def __reduce__(self) -> Any:  # an open file cannot be copied
+        return dict, (dict(self),)
+
+
+@dataclass(frozen=True, eq=False)
 class Memory:
     """Statistics indexed by sorted labels, so that the order of arrival leaves no trace.
 
-    Rows wait until a block is full: learning one example at a time then costs no more than learning in batches.
-    Every change is all or nothing.
-
-    Parameters
-    ----------
-    statistics : dict of Statistic
-        As they are; or empty, if a file has their numbers.
-    classes : ndarray
-        All classes that were learned, sorted.
-    indexed : ndarray
-        Those that the statistics know; the others are still waiting.
-    device : str
-        Where the statistics are.
-    file : TensorFile, optional
-        Where their numbers are read from when they are needed first.
+    A memory is a value: learning, unlearning and merging return another one, and what fails has changed nothing.
     """
 
-    def __init__(
-        self,
-        statistics: dict[str, Statistic],
-        classes: Labels,
-        indexed: Labels,
-        device: str,
-        file: TensorFile | None = None,
-    ) -> None:
-        self.classes = classes
-        self.indexed = indexed
-        self.device = device
-        self.waiting: list[tuple[Tensor, Labels]] = []
-        self._held = statistics
-        self._file = file
+    statistics: Mapping[str, Statistic]
+    indexed: Labels  # the classes that the statistics know, sorted
+    device: str
+    waiting: tuple[tuple[Tensor, Labels], ...] = ()
 
-    @property
-    def statistics(self) -> dict[str, Statistic]:
-        """The statistics by name."""
-        if self._file is not None:
-            for name, statistic in self._held.items():
-                tensors = self._file.tensors(f"{name}.")
-                statistic.load_({part: tensor.to(self.device) for part, tensor in tensors.items()})
-            self._file = None
-        return self._held
-
-    @statistics.setter
-    def statistics(self, statistics: dict[str, Statistic]) -> None:
-        self._held = statistics
-
-    def features(self, name: str) -> Features:
-        """Return what a statistic turns rows into; for this alone no file is read."""
-        return cast(Features, self._held[name].features)  # type: ignore[attr-defined]
-
-    def __getstate__(self) -> dict[str, Any]:
-        self.statistics  # noqa: B018 (an open file cannot be copied)
-        return self.__dict__
+    @cached_property
+    def classes(self) -> Labels:
+        """All classes that were learned, sorted."""
+        return np.unique(np.concatenate([self.indexed, *(labels for _, labels in self.waiting)]))
 
     @property
     def moments(self) -> ClassMoments:
         """The class moments that every learner keeps."""
-        moments = self.statistics["moments"]
-        assert isinstance(moments, ClassMoments)
-        return moments
+        return cast(ClassMoments, self.statistics["moments"])
 
-    def learn(self, x: Tensor, labels: Labels) -> None:
-        """Remember rows (n, d) and their labels."""
-        before = self.waiting, self.classes
-        self.waiting = [*self.waiting, (x, labels)]
-        self.classes = np.union1d(self.classes, labels)
-        try:
-            if sum(len(rows) for rows, _ in self.waiting) >= BLOCK_ROWS:
-                self.absorb()
-        except BaseException:
-            self.waiting, self.classes = before
-            raise
+    def features(self, name: str) -> Any:
+        """Return what a statistic turns rows into; for this alone no file is read."""
+        held = self.statistics
+        statistic = held.outlines[name] if isinstance(held, UnreadStatistics) else held[name]
+        return cast(Features, statistic.features)  # type: ignore[attr-defined]
 
-    def absorb(self) -> None:
-        """Move the waiting rows into the statistics."""
-        if self.waiting:
-            x = torch.cat([rows for rows, _ in self.waiting])
-            self._accumulate(x, np.concatenate([labels for _, labels in self.waiting]), sign=1)
-            self.waiting = []
+    def learned(self, x: Tensor, labels: Labels) -> Self:
+        """Return the memory of these rows (n, d) as well."""
+        grown = replace(self, waiting=(*self.waiting, (x, labels)))
+        enough = sum(len(rows) for rows, _ in grown.waiting) >= WAITING_ROWS
+        return grown.absorbed() if enough else grown
 
-    def unlearn(self, x: Tensor, labels: Labels) -> None:
-        """Take rows out again; a class whose last row goes is forgotten."""
-        self.absorb()
-        self._check_held(labels)
-        self._accumulate(x, labels, sign=-1)
-        left = self.classes[self.moments.counts.cpu().numpy() > 0]
-        self.statistics = self._at(left)
-        self.classes = self.indexed = left
+    def absorbed(self) -> Self:
+        """Return the same memory with no row waiting."""
+        if not self.waiting:
+            return self
+        x = torch.cat([rows for rows, _ in self.waiting])
+        return self._changed(x, np.concatenate([labels for _, labels in self.waiting]), self.classes, sign=1)
 
-    def unlearn_class(self, label: object, method: str) -> None:
-        """Take a class out without being given its rows, if nothing is pooled or if all rows are kept."""
+    def unlearned(self, x: Tensor, labels: Labels) -> Self:
+        """Return the memory without these rows; a class whose last row goes is forgotten."""
+        whole = self.absorbed()
+        whole._check_held(labels)
+        less = whole._changed(x, labels, whole.classes, sign=-1)
+        return less._at(less.classes[less.moments.counts.cpu().numpy() > 0])
+
+    def without(self, label: object, method: str) -> Self:
+        """Return the memory without a class whose rows are not given, if nothing is pooled or if all rows are kept."""
         if label not in self.classes.tolist():
-            raise InputError(f"Expected a class learned before, got {label!r}. Known: {listed(self.classes)}.")
-        self.absorb()
-        left = self.classes[self.classes != label]
-        kept = [s for s in self.statistics.values() if isinstance(s, ClassRows) and s.fold == "all"]
-        pooled = [name for name, statistic in self.statistics.items() if not statistic.separable]
+            raise InputError(f"Expected a class learned before, got {label!r}. Known: {listed(self.classes.tolist())}.")
+        whole = self.absorbed()
+        kept = [one for one in whole.statistics.values() if isinstance(one, ClassRows) and one.fold == "all"]
         if kept:
-            rows = kept[0].rows[kept[0].classes == int(np.flatnonzero(self.classes == label)[0])]
-            self.unlearn(rows, np.repeat(self.classes[self.classes == label], len(rows)))
-        elif pooled:
+            rows = kept[0].rows[kept[0].classes == int(np.flatnonzero(whole.classes == label)[0])]
+            return whole.unlearned(rows, np.repeat(whole.classes[whole.classes == label], len(rows)))
+        pooled = [name for name, statistic in whole.statistics.items() if not statistic.separable]
+        if pooled:
             raise InputError(
                 f"Expected a method that keeps every class apart, got {method}, which pools all classes in "
                 f"{', '.join(pooled)}. To forget {label!r} exactly, unlearn its examples."
             )
-        else:
-            self.statistics = self._at(left)
-            self.classes = self.indexed = left
+        return whole._at(whole.classes[whole.classes != label])
 
-    def merged(self, other: Self) -> Self:
-        """Return the memory of both."""
-        self.absorb()
-        other.absorb()
+    def __add__(self, other: Self) -> Self:
         classes = np.union1d(self.classes, other.classes)
-        theirs = other._at(classes)
-        statistics = {name: statistic + theirs[name] for name, statistic in self._at(classes).items()}
-        return type(self)(statistics, classes, classes, self.device)
+        mine, theirs = (memory.absorbed()._at(classes).statistics for memory in (self, other))
+        return replace(self, statistics={name: mine[name] + theirs[name] for name in mine}, indexed=classes, waiting=())
 
-    def _accumulate(self, x: Tensor, labels: Labels, *, sign: int) -> None:
-        indices = torch.from_numpy(np.searchsorted(self.classes, labels)).to(self.device)
-        updated = self._at(self.classes)
-        done: list[Statistic] = []
-        try:
-            for statistic in updated.values():
-                statistic.add_(x, indices, sign=sign)
-                done.append(statistic)
-        except BaseException:
-            for statistic in done:  # what is not kept by class is shared with the statistics before
-                statistic.add_(x, indices, sign=-sign)
-            raise
-        self.statistics, self.indexed = updated, self.classes
+    def tensors(self) -> dict[str, Tensor]:
+        """Return everything to be saved, by name."""
+        return {
+            f"{name}.{part}": tensor
+            for name, statistic in self.absorbed().statistics.items()
+            for part, tensor in statistic.tensors().items()
+        }
 
-    def _at(self, classes: Labels) -> dict[str, Statistic]:
-        """Return the statistics indexed by these classes; those no longer wanted are dropped."""
+    def parts(self) -> list[StoredPart]:
+        """Return what is stored, part by part."""
+        return stored_parts({name: one.outline() for name, one in self.absorbed().statistics.items()})
+
+    def _changed(self, x: Tensor, labels: Labels, classes: Labels, *, sign: int) -> Self:
+        indices = torch.from_numpy(np.searchsorted(classes, labels)).to(self.device)
+        indexed = self._at(classes).statistics
+        changed = {name: statistic.plus(x, indices, sign=sign) for name, statistic in indexed.items()}
+        return replace(self, statistics=changed, indexed=classes, waiting=())
+
+    def _at(self, classes: Labels) -> Self:
+        """Return the memory of these classes; those no longer wanted are dropped."""
         kept = np.flatnonzero(np.isin(self.indexed, classes))
         places = np.searchsorted(classes, self.indexed[kept])
         sources, destinations = (torch.from_numpy(indices).to(self.device) for indices in (kept, places))
-        return {name: statistic.at(sources, destinations, len(classes)) for name, statistic in self.statistics.items()}
+        moved = {name: one.at(sources, destinations, len(classes)) for name, one in self.statistics.items()}
+        return replace(self, statistics=moved, indexed=classes)
 
     def _check_held(self, labels: Labels) -> None:
         unknown = np.setdiff1d(labels, self.classes)
         if len(unknown):
-            raise InputError(f"Expected labels learned before, got {listed(unknown)}. Check the labels to unlearn.")
+            got = listed(unknown.tolist())
+            raise InputError(f"Expected labels learned before, got {got}. Check the labels to unlearn.")
         removed, counts = np.unique(labels, return_counts=True)
         held = self.moments.counts.cpu().numpy()[np.searchsorted(self.classes, removed)]
         for label, wanted, available in zip(removed.tolist(), counts, held, strict=True):
@@ -170,17 +162,23 @@ class Memory:
                     "Unlearn each example once."
                 )
 
-    def tensors(self) -> dict[str, Tensor]:
-        """Return everything to be saved, by name."""
-        self.absorb()
-        return {
-            f"{name}.{part}": tensor
-            for name, statistic in self.statistics.items()
-            for part, tensor in statistic.tensors().items()
-        }
+
+def stored_parts(outlines: Mapping[str, Statistic]) -> list[StoredPart]:
+    """Return the sizes of statistics; symmetric matrices count their distinct numbers, as in a model file."""
+    return [
+        StoredPart(f"{name} {part}", tensor.numel(), tensor.numel() * tensor.element_size())
+        for name, statistic in outlines.items()
+        for part, tensor in statistic.tensors().items()
+    ]
 
 
-def listed(labels: Labels) -> str:
-    """Return the first few labels for a message."""
-    shown = ", ".join(repr(label) for label in labels[:5].tolist())
-    return shown if len(labels) <= 5 else f"{shown} and {len(labels) - 5} more"
+def summary_table(title: str, parts: Sequence[StoredPart], rebuilt: Mapping[str, int]) -> str:
+    """Return an aligned table with its total, and what is rebuilt instead of stored."""
+    total = StoredPart("total stored", sum(p.numbers for p in parts), sum(p.bytes for p in parts))
+    width = max(len(p.name) for p in (*parts, total))
+    rows = [f"{p.name:<{width}}  {p.numbers:>14,}  {format_bytes(p.bytes):>8}" for p in (*parts, total)]
+    head = f"{'part':<{width}}  {'numbers':>14}  {'size':>8}"
+    rule = "-" * len(head)
+    notes = ["not stored, rebuilt when needed:"] if rebuilt else []
+    notes += [f"  {name}: {numbers:,} numbers" for name, numbers in rebuilt.items()]
+    return "\n".join([title, rule, head, rule, *rows[:-1], rule, rows[-1], *notes])

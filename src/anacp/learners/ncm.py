@@ -1,18 +1,26 @@
 """NCM: the nearest class mean in cosine distance (SimpleCIL; Janson et al. 2022, Zhou et al. 2024)."""
 
+from dataclasses import dataclass
+
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
+from anacp.catalogue import method
 from anacp.learners.base import Learner
-from anacp.learners.registry import register
-from anacp.learners.solved import Solution
+from anacp.learners.memory import Memory
+from anacp.learners.solution import Solution
 from anacp.statistics import ClassMoments, Statistic
 
-__all__ = ["NCM"]
+
+@dataclass(frozen=True, eq=False)
+class UnitMeans(Solution):
+    """Class means of length one."""
+
+    means: Tensor  # (c, d)
 
 
-@register
-class NCM(Learner):
+@method(page="ncm", compared=1)
+class NCM(Learner[UnitMeans]):
     """Nearest class mean in cosine distance: the baseline every table needs.
 
     Parameters
@@ -23,6 +31,14 @@ class NCM(Learner):
         Any torch device.
     dtype : {"float32", "float64"}, default="float32"
         Precision of the scores.
+
+    Examples
+    --------
+    >>> import anacp
+    >>> sample = anacp.load_sample("clinc150")
+    >>> model = anacp.NCM().partial_fit(sample.x_train, sample.y_train)
+    >>> str(model.predict(sample.x_test[:1])[0])
+    'translate'
     """
 
     def __init__(self, *, random_state: int = 0, device: str = "cpu", dtype: str = "float32") -> None:
@@ -33,8 +49,8 @@ class NCM(Learner):
     def _statistics(self, n_features: int, device: str) -> dict[str, Statistic]:
         return {"moments": ClassMoments(n_features, spread="diagonal", device=device)}
 
-    def _solve(self) -> Solution:
-        return {"means": F.normalize(self._memory.moments.means, dim=1).to(self._torch_dtype)}
+    def _solve(self, memory: Memory, before: UnitMeans | None) -> UnitMeans:
+        return UnitMeans(F.normalize(memory.moments.means, dim=1).to(self._torch_dtype))
 
-    def _scores(self, x: Tensor, solution: Solution) -> Tensor:
-        return F.normalize(x, dim=1) @ solution["means"].mT
+    def _scores(self, x: Tensor, solution: UnitMeans) -> Tensor:
+        return F.normalize(x, dim=1) @ solution.means.mT

@@ -1,16 +1,17 @@
 """RanPAC: random projections for pre-trained models (McDonnell et al. 2023)."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
-from anacp.learners.registry import register
-from anacp.learners.ridge_choice import Ridge
-from anacp.learners.ridge_learner import RandomRidgeLearner
+from anacp.catalogue import method
+from anacp.learners.constraints import Constraint, count
+from anacp.learners.ridge_choice import RidgeChoice
+from anacp.learners.ridge_learner import RidgeLearner
+from anacp.projections import RandomProjection
 
-__all__ = ["RanPAC"]
 
-
-@register
-class RanPAC(RandomRidgeLearner):
+@method(quick={"n_projected": 1000}, page="ranpac", compared=8)
+class RanPAC(RidgeLearner):
     """Ridge regression on many random ReLU features, with λ chosen on held-out rows.
 
     As published, λ is the power of ten from 1e-8 to 1e8 with the least squared error on a fifth of the rows after
@@ -29,13 +30,23 @@ class RanPAC(RandomRidgeLearner):
         Any torch device.
     dtype : {"float32", "float64"}, default="float32"
         Precision of projection, Gram matrix and scores.
+
+    Examples
+    --------
+    >>> import anacp
+    >>> sample = anacp.load_sample("clinc150")
+    >>> model = anacp.RanPAC(n_projected=500).partial_fit(sample.x_train, sample.y_train)
+    >>> str(model.predict(sample.x_test[:1])[0])
+    'translate'
     """
+
+    _constraints: ClassVar[Mapping[str, Constraint]] = {"n_projected": count()}
 
     def __init__(
         self,
         *,
         n_projected: int = 10_000,
-        ridge: Ridge = "squared error",
+        ridge: RidgeChoice = "squared error",
         random_state: int = 0,
         device: str = "cpu",
         dtype: Literal["float32", "float64"] = "float32",
@@ -45,3 +56,6 @@ class RanPAC(RandomRidgeLearner):
         self.random_state = random_state
         self.device = device
         self.dtype = dtype
+
+    def _features(self, n_features: int) -> RandomProjection:
+        return self._random_features(n_features, self.n_projected)

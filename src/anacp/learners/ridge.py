@@ -2,15 +2,13 @@
 
 from typing import Literal
 
-from anacp.learners.registry import register
-from anacp.learners.ridge_choice import Ridge as RidgeParameter
+from anacp.catalogue import method
+from anacp.learners.ridge_choice import RidgeChoice
 from anacp.learners.ridge_learner import RidgeLearner
 from anacp.projections import Affine
 
-__all__ = ["Ridge"]
 
-
-@register
+@method(page="ridge", compared=11)
 class Ridge(RidgeLearner):
     """Linear ridge regression with an intercept: the joint upper bound of closed-form linear learning.
 
@@ -24,12 +22,20 @@ class Ridge(RidgeLearner):
         Any torch device.
     dtype : {"float32", "float64"}, default="float32"
         Precision of Gram matrix and scores.
+
+    Examples
+    --------
+    >>> import anacp
+    >>> sample = anacp.load_sample("clinc150")
+    >>> model = anacp.Ridge().partial_fit(sample.x_train, sample.y_train)
+    >>> str(model.predict(sample.x_test[:1])[0])
+    'translate'
     """
 
     def __init__(
         self,
         *,
-        ridge: RidgeParameter = "gcv",
+        ridge: RidgeChoice = "gcv",
         random_state: int = 0,
         device: str = "cpu",
         dtype: Literal["float32", "float64"] = "float32",
@@ -41,6 +47,3 @@ class Ridge(RidgeLearner):
 
     def _features(self, n_features: int) -> Affine:
         return Affine(n_features)
-
-    def _rebuilt(self, n_features: int, n_classes: int) -> dict[str, int]:
-        return {"weights, solved from the statistics": (n_features + 1) * n_classes}

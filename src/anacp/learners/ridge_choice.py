@@ -9,21 +9,12 @@ import torch
 from torch import Tensor
 
 from anacp.errors import RidgeEdgeWarning
-from anacp.linalg import (
-    largest_eigenvalue,
-    low_rank_factor,
-    lower_gram,
-    solve_psd,
-    spectrum_psd,
-    symmetric_product,
-)
-from anacp.statistics import ClassGram, ClassRows, Features, Statistic
-from anacp.statistics.base import row_blocks
-
-__all__ = ["RIDGES", "Ridge", "RidgeCriterion", "holds_out", "is_ridge", "ridge_statistics", "solve_ridge"]
+from anacp.learners.constraints import Constraint
+from anacp.linalg import Triangle, largest_eigenvalue, low_rank_factor, solve_psd, spectrum_psd
+from anacp.statistics import ClassGram, ClassRows, Features, Statistic, nothing, row_blocks
 
 RidgeCriterion = Literal["gcv", "squared error", "accuracy"]
-Ridge = float | RidgeCriterion
+RidgeChoice = float | RidgeCriterion
 
 # RanPAC's grid.
 RIDGES = tuple(10.0**exponent for exponent in range(-8, 9))
@@ -38,23 +29,30 @@ RISE = 1.01
 SHARE_OF_LOW_RANK = 0.5
 
 
-def is_ridge(value: object) -> bool:
-    """Say whether a parameter is a positive number or the name of a criterion."""
+def _is_ridge(value: object) -> bool:
     if isinstance(value, str):
         return value in get_args(RidgeCriterion)
     return isinstance(value, int | float) and value > 0
 
 
-def holds_out(value: object) -> bool:
+def _holds_out(value: object) -> bool:
     """Say whether a choice of λ keeps some examples out of the fit, and so needs statistics of its own."""
     return value in ("squared error", "accuracy")
 
 
+# λ enters when solving, but a criterion that holds examples out must hold them out while they are learned.
+RIDGE_RANGE = Constraint(
+    "a positive number, 'gcv', 'squared error' or 'accuracy'",
+    _is_ridge,
+    lambda before, now: not (_holds_out(before) or _holds_out(now)),
+)
+
+
 def ridge_statistics(
-    name: str, n_features: int, features: Features, ridge: Ridge, *, device: str, dtype: torch.dtype
+    name: str, n_features: int, features: Features, ridge: RidgeChoice, *, device: str, dtype: torch.dtype
 ) -> dict[str, Statistic]:
     """Return the empty statistics that `solve_ridge` needs: a Gram matrix, and what is held out."""
-    if not holds_out(ridge):
+    if not _holds_out(ridge):
         return {name: ClassGram(features, device=device, dtype=dtype)}
     fitted = ClassGram(features, fold="fitted", device=device, dtype=dtype)
     held: Statistic
@@ -65,12 +63,12 @@ def ridge_statistics(
     return {name: fitted, f"{name} held out": held}
 
 
-def solve_ridge(statistics: Mapping[str, Statistic], name: str, ridge: Ridge) -> tuple[Tensor, float]:
+def solve_ridge(statistics: Mapping[str, Statistic], name: str, ridge: RidgeChoice) -> tuple[Tensor, float]:
     """Return B = (G + λI)⁻¹ MN (m, c) of all examples, and the λ that was given or chosen."""
     gram = cast(ClassGram, statistics[name])
     if not isinstance(ridge, str):
         return gram.solve(ridge=ridge), float(ridge)
-    if not holds_out(ridge):
+    if not _holds_out(ridge):
         ridge = _choose_by_cross_validation(gram)
         return gram.solve(ridge=ridge), ridge
     held = statistics[f"{name} held out"]
@@ -115,13 +113,13 @@ class _LowRank:
     """The same where rows are few: with G = F Fᵀ and MN = F Tᵀ, W(λ) = F (FᵀF + λI)⁻¹ Tᵀ."""
 
     factor: Tensor  # F (m, r)
-    inner: Tensor  # FᵀF (r, r), its lower triangle
+    inner: Triangle  # FᵀF (r, r)
     sums: Tensor  # Tᵀ (r, c)
 
     @classmethod
     def of(cls, gram: ClassGram) -> "_LowRank":
         factor, sums = low_rank_factor(gram.gram, gram.sums)
-        return cls(factor, lower_gram(factor), sums.mT.contiguous())
+        return cls(factor, Triangle.gram(factor), sums.mT.contiguous())
 
     @property
     def ridges(self) -> list[float]:
@@ -155,7 +153,7 @@ def _squared_error(held: ClassGram) -> Callable[[Tensor], float]:
 
     def error(weights: Tensor) -> float:
         agreement = (weights * held.sums.mT).sum(dtype=torch.float64)
-        size = (weights * symmetric_product(held.gram, weights)).sum(dtype=torch.float64)
+        size = (weights * held.gram.times(weights)).sum(dtype=torch.float64)
         return held.n - 2 * float(agreement) + float(size)
 
     return error
@@ -176,11 +174,9 @@ def _mistakes(held: ClassRows, gram: ClassGram) -> Callable[[Tensor], float]:
 
 def _gram_of(held: ClassRows, like: ClassGram) -> ClassGram:
     """Return the Gram matrix of stored rows, indexed as another."""
-    gram = ClassGram(like.features, device=str(like.gram.device), dtype=like.gram.dtype)
-    nothing = torch.zeros(0, dtype=torch.int64, device=like.gram.device)
-    gram = gram.at(nothing, nothing, len(like.counts))
-    gram.add_(held.rows, held.classes)
-    return gram
+    device = str(like.sums.device)
+    gram = ClassGram(like.features, device=device, dtype=like.gram.dtype).at(*nothing(device), len(like.counts))
+    return gram.plus(held.rows, held.classes)
 
 
 def _best(ridges: Sequence[float], error: Callable[[float], float], *, until_it_rises: bool = False) -> float:

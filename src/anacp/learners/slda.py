@@ -1,20 +1,21 @@
 """SLDA: streaming linear discriminant analysis (Hayes and Kanan, 2020)."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 from torch import Tensor
 
+from anacp.catalogue import method
 from anacp.learners.base import Learner
-from anacp.learners.registry import register
-from anacp.learners.solved import Solution
+from anacp.learners.constraints import POSITIVE, Constraint, choice
+from anacp.learners.memory import Memory
+from anacp.learners.solution import LinearWeights
 from anacp.linalg import solve_psd
 from anacp.statistics import ClassMoments, Statistic
 
-__all__ = ["SLDA"]
 
-
-@register
-class SLDA(Learner):
+@method(page="slda", compared=2)
+class SLDA(Learner[LinearWeights]):
     """Gaussian classes with one covariance: the linear discriminant xᵀΛμ_c - ½ μ_cᵀΛμ_c.
 
     Parameters
@@ -29,9 +30,20 @@ class SLDA(Learner):
         Any torch device.
     dtype : {"float32", "float64"}, default="float32"
         Precision of the scores; the covariance is kept and inverted in float64.
+
+    Examples
+    --------
+    >>> import anacp
+    >>> sample = anacp.load_sample("clinc150")
+    >>> model = anacp.SLDA().partial_fit(sample.x_train, sample.y_train)
+    >>> str(model.predict(sample.x_test[:1])[0])
+    'translate'
     """
 
-    _solve_parameters = frozenset({"shrinkage", "blend"})
+    _constraints: ClassVar[Mapping[str, Constraint]] = {
+        "shrinkage": POSITIVE.solving,
+        "blend": choice(True, False).solving,
+    }
 
     def __init__(
         self,
@@ -48,20 +60,16 @@ class SLDA(Learner):
         self.device = device
         self.dtype = dtype
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        self._expect("shrinkage", self.shrinkage > 0, "a positive number")
-
     def _statistics(self, n_features: int, device: str) -> dict[str, Statistic]:
         return {"moments": ClassMoments(n_features, spread="shared", device=device)}
 
-    def _solve(self) -> Solution:
-        moments = self._memory.moments
+    def _solve(self, memory: Memory, before: LinearWeights | None) -> LinearWeights:
+        moments = memory.moments
         freedom = moments.n if self.blend else max(moments.n - moments.n_classes, 1)
-        covariance = moments.scatter * ((1 - self.shrinkage if self.blend else 1.0) / freedom)
+        covariance = moments.scatter.scaled((1 - self.shrinkage if self.blend else 1.0) / freedom)
         weights = solve_psd(covariance, moments.means.mT.contiguous(), shift=self.shrinkage)  # Λμ (d, c)
         biases = -0.5 * (moments.means.mT * weights).sum(0)  # -½ μᵀΛμ (c,)
-        return {"weights": weights.to(self._torch_dtype), "biases": biases.to(self._torch_dtype)}
+        return LinearWeights(weights.to(self._torch_dtype), biases.to(self._torch_dtype))
 
-    def _scores(self, x: Tensor, solution: Solution) -> Tensor:
-        return x @ solution["weights"] + solution["biases"]
+    def _scores(self, x: Tensor, solution: LinearWeights) -> Tensor:
+        return x @ solution.weights + solution.biases

@@ -3,9 +3,7 @@
 import torch
 from torch import Tensor
 
-from anacp.linalg.symmetric import lower_gram, symmetric, symmetric_product
-
-__all__ = ["largest_eigenvalue", "low_rank_factor", "spectrum_psd"]
+from anacp.linalg.triangle import Triangle, symmetric
 
 # What is left of the diagonal, relative to its largest entry, when nothing but rounding error of a sum accumulated in
 # that precision remains.
@@ -16,14 +14,46 @@ POWER_STEPS = 20
 N_BLOCKS, NARROWEST, WIDEST = 16, 64, 512
 
 
-def low_rank_factor(a: Tensor, beside: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """Return F (m, r) with F Fᵀ = a for a positive semi-definite `a` given by its lower triangle, and T (k, r).
+def low_rank_factor(a: Triangle, beside: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """Return F (m, r) with F Fᵀ = a for a positive semi-definite `a`, and T (k, r).
 
     T Fᵀ = `beside` for rows (k, m) in the span of `a`, by default none.
 
     A Cholesky factorisation pivoted block by block: the columns with the most left on the diagonal are eliminated
     together. It stops when nothing but rounding error is left, so that r is the numerical rank.
     """
+    return _low_rank_factor(a.dense(), beside)
+
+
+def largest_eigenvalue(a: Triangle) -> float:
+    """Return about the largest eigenvalue of a positive semi-definite `a`, from below."""
+    vector = a.times(torch.ones(len(a), 1).to(a.strips[0]))
+    for _ in range(POWER_STEPS):
+        vector = a.times(vector / vector.norm().clamp_min(torch.finfo(a.dtype).tiny))
+    return float(vector.norm())
+
+
+def spectrum_psd(a: Triangle, beside: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the positive eigenvalues (r,) of `a`, ascending, and `beside` · U (k, r).
+
+    U (m, r) has the eigenvectors, and the rows `beside` (k, m) lie in their span. A matrix of low rank r is factored
+    first: the work is then m·r² instead of m³.
+    """
+    dense = a.dense()
+    factor, coordinates = _low_rank_factor(dense, beside)
+    if 2 * factor.shape[1] <= len(a):
+        values, vectors = torch.linalg.eigh(factor.mT @ factor)
+        coordinates = coordinates @ vectors * values.clamp_min(0).sqrt()
+    else:
+        values, vectors = torch.linalg.eigh(symmetric(dense))
+        coordinates = beside @ vectors
+    # Not relative to the largest eigenvalue: the mean of positive features makes that one far larger than all others.
+    positive = values > _negligible(dense)
+    return values[positive], coordinates[:, positive]
+
+
+def _low_rank_factor(a: Tensor, beside: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Factor a dense matrix of which the lower triangle is read."""
     beside = a.new_zeros(0, len(a)) if beside is None else beside
     left = a.diagonal().clone()
     tolerance = _negligible(a)
@@ -48,32 +78,6 @@ def low_rank_factor(a: Tensor, beside: Tensor | None = None) -> tuple[Tensor, Te
         left[pivots] = 0  # eliminated; what rounding leaves there must not be eliminated again
     rows = torch.cat(blocks, dim=1) if blocks else a.new_zeros(len(a) + len(beside), 0)
     return rows[: len(a)], rows[len(a) :]
-
-
-def largest_eigenvalue(a: Tensor) -> float:
-    """Return about the largest eigenvalue of a positive semi-definite `a` given by its lower triangle, from below."""
-    vector = symmetric_product(a, a.new_ones(len(a), 1))
-    for _ in range(POWER_STEPS):
-        vector = symmetric_product(a, vector / vector.norm().clamp_min(torch.finfo(a.dtype).tiny))
-    return float(vector.norm())
-
-
-def spectrum_psd(a: Tensor, beside: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the positive eigenvalues (r,) of `a`, given by its lower triangle, ascending, and `beside` · U (k, r).
-
-    U (m, r) has the eigenvectors, and the rows `beside` (k, m) lie in their span. A matrix of low rank r is factored
-    first: the work is then m·r² instead of m³.
-    """
-    factor, coordinates = low_rank_factor(a, beside)
-    if 2 * factor.shape[1] <= len(a):
-        values, vectors = torch.linalg.eigh(lower_gram(factor))  # reads the lower triangle
-        coordinates = coordinates @ vectors * values.clamp_min(0).sqrt()
-    else:
-        values, vectors = torch.linalg.eigh(symmetric(a))
-        coordinates = beside @ vectors
-    # Not relative to the largest eigenvalue: the mean of positive features makes that one far larger than all others.
-    positive = values > _negligible(a)
-    return values[positive], coordinates[:, positive]
 
 
 def _negligible(a: Tensor) -> float:

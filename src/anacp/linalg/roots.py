@@ -7,8 +7,6 @@ from torch import Tensor
 
 from anacp.errors import NumericalError
 
-__all__ = ["cholesky_factor", "symmetric_roots"]
-
 # An eigenvalue this far below the largest carries rounding error only: inverting it would amplify noise.
 NEGLIGIBLE = 1e-8
 

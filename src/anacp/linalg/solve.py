@@ -5,20 +5,19 @@ import torch
 from torch import Tensor
 
 from anacp.errors import NumericalError
+from anacp.linalg.triangle import Triangle
 
-__all__ = ["solve_psd"]
 
-
-def solve_psd(a: Tensor, b: Tensor, *, shift: float) -> Tensor:
-    """Return (a + shift·I)⁻¹ b for a symmetric positive semi-definite `a` given by its lower triangle.
+def solve_psd(a: Triangle, b: Tensor, *, shift: float) -> Tensor:
+    """Return (a + shift·I)⁻¹ b for a symmetric positive semi-definite `a`.
 
     Falls back from float32 to float64 when the factorisation breaks down, and says what to change when that fails too.
     """
-    work = a.clone()
+    work = a.dense()
     work.diagonal().add_(shift)
     solution = _solve_in_place(work, b)
     if solution is None and a.dtype == torch.float32:
-        return solve_psd(a.double(), b.double(), shift=shift).to(b.dtype)
+        return solve_psd(a.to(torch.float64), b.double(), shift=shift).to(b.dtype)
     if solution is None or not bool(torch.isfinite(solution).all()):
         raise NumericalError(
             f"Cannot solve a {len(a)}x{len(a)} system with ridge {shift:g}: the matrix is not positive definite. "

@@ -1,12 +1,16 @@
-"""Examples → predictions: a backbone and a learner as one thing, and the networks trained task by task beside it."""
+"""Examples → predictions: an encoder and a learner as one thing, and the networks trained task by task beside it."""
 
+from anacp.catalogue import compared_methods
+from anacp.methods.answering import Model, answer, modality_of
+from anacp.methods.answers import Answers, Forgotten, Learned
 from anacp.methods.classifier import Classifier
-from anacp.methods.loading import load
-from anacp.methods.records import Forgotten, Learned
+from anacp.methods.finding import find_method, methods_in
+from anacp.methods.loading import ModelKind, load, model_kind
+from anacp.methods.method import Method
+from anacp.methods.on_features import OnFeatures
 from anacp.methods.trained import (
     L2P,
     SLCA,
-    TRAINED,
     CODAPrompt,
     DualPrompt,
     JointFineTuning,
@@ -18,7 +22,7 @@ from anacp.methods.trained import (
 __all__ = [
     "L2P",
     "SLCA",
-    "TRAINED",
+    "Answers",
     "CODAPrompt",
     "Classifier",
     "DualPrompt",
@@ -26,7 +30,17 @@ __all__ = [
     "JointFineTuning",
     "JointLinearProbe",
     "Learned",
+    "Method",
+    "Model",
+    "ModelKind",
+    "OnFeatures",
     "SequentialFineTuning",
     "TrainedMethod",
+    "answer",
+    "compared_methods",
+    "find_method",
     "load",
+    "methods_in",
+    "modality_of",
+    "model_kind",
 ]

@@ -3,53 +3,101 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
 from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 
-from anacp.backbones.inputs import OnError
-from anacp.errors import InputError, ParameterError
-from anacp.learners.inputs import Labels
-from anacp.methods.encoding import Encoded, ProgressCallback, encode
-from anacp.methods.given import as_items
-from anacp.methods.keeping import KeptClassifier
-from anacp.methods.records import Forgotten, Learned
+from anacp.backbones import Backbone, EngineName
+from anacp.catalogue import MethodEntry
+from anacp.encoders import Encoder, FeatureStore
+from anacp.errors import InputError, MismatchError, ModelFileError, NotLearnedError, ParameterError
+from anacp.files import TensorFile, write_tensors
+from anacp.items import OnError, as_items
+from anacp.learners import MODEL, Labels, Learner, check_kind, contents, label_kind, restored
+from anacp.methods.answers import Answers, Forgotten, Learned
+from anacp.methods.finding import find_method
+from anacp.methods.learned_examples import LearnedExamples
+from anacp.progress import Report
+from anacp.words import format_bytes
 
-__all__ = ["Classifier"]
+# The tensors of a model file that say which examples it learned.
+EXAMPLES = "examples."
 
 
-class Classifier(KeptClassifier):
-    """A frozen backbone and a learner as one: images or texts in, labels out, new classes at any time.
+class Classifier:
+    """An encoder and a learner as one: images or texts in, labels out, new classes at any time.
 
     Every example counts once: what was learned before is recognised by its content (or label and content) and left
     out, so that learning a folder again adds only what is new.
 
     Parameters
     ----------
-    backbone : str or Backbone, default="efficientnet-lite0"
-        A name ("efficientnet-lite0" for images, "minilm-l6" for texts, any other of `anacp.backbones.PRESETS`, or
-        "hf:NAME_OR_FOLDER"), or a backbone. By name, it is loaded on first use.
+    encoder : str, Backbone or Encoder, default="efficientnet-lite0"
+        What makes features: a backbone by name ("efficientnet-lite0" for images, "minilm-l6" for texts, any other of
+        `anacp.backbones.PRESETS`, or "hf:NAME_OR_FOLDER"), a backbone, or an encoder. By name, it is loaded when it is
+        needed.
     learner : str or Learner, default="AnaCP"
         The name of a method, or a learner that has learned nothing yet, whose parameters are taken.
-    engine : {"auto", "onnx", "torch"}, default="auto"
-        What runs a backbone given by name.
-    device : str, default="cpu"
-        Any torch device, for backbone and learner given by name.
     store : FeatureStore, optional
-        Where features are kept, so that an extraction that was stopped goes on where it was. Without one nothing but
-        the model file is ever written.
-    adaptation : Adaptation, optional
-        How the backbone is adapted, see `anacp.adaptation.adapt`; the model file keeps it.
-    concatenate : bool, default=False
-        Frozen and adapted features side by side (APER), instead of the adapted ones.
+        Where features are kept, so that work that was stopped goes on where it was. Without one nothing but the model
+        file is ever written.
 
     Attributes
     ----------
+    encoder : Encoder
+        What makes features.
     learner : Learner
         What predicts from features.
     """
+
+    def __init__(
+        self,
+        encoder: str | Backbone | Encoder = "efficientnet-lite0",
+        learner: str | Learner[Any] = "AnaCP",
+        *,
+        store: FeatureStore | None = None,
+    ) -> None:
+        self.encoder = encoder if isinstance(encoder, Encoder) else Encoder(encoder)
+        self.learner: Learner[Any] = _untaught(learner)
+        self.store = store
+        self._examples = LearnedExamples()
+
+    @classmethod
+    def of_learned(
+        cls, encoder: Encoder, learner: Learner[Any], labels: Labels, digests: Sequence[bytes]
+    ) -> Classifier:
+        """Return the classifier around a learner that has learned these examples, by features of this encoder."""
+        classifier = cls(encoder, clone(learner))
+        classifier.learner = learner
+        classifier._examples = LearnedExamples.of(labels, digests)
+        return classifier
+
+    def __repr__(self) -> str:
+        classes = len(self.classes_) if self.learner._learned else 0
+        name = self.encoder.name
+        return f"<Classifier {name} + {type(self.learner).__name__}: {classes} classes, {self.n_examples} examples>"
+
+    @property
+    def classes_(self) -> Labels:
+        """The classes learned so far, sorted."""
+        if not self.learner._learned:
+            raise NotLearnedError("This Classifier has learned nothing yet. Call `learn` with examples first.")
+        return self.learner.classes_
+
+    @property
+    def n_examples(self) -> int:
+        """How many examples were learned."""
+        return len(self._examples)
+
+    @property
+    def modality(self) -> str:
+        """What goes in: "image" or "text"."""
+        return self.encoder.modality
 
     # Learning ---------------------------------------------------------------------------------------------------
 
@@ -59,7 +107,7 @@ class Classifier(KeptClassifier):
         labels: ArrayLike,
         *,
         on_error: OnError = "refuse",
-        progress: ProgressCallback | None = None,
+        report: Report | None = None,
     ) -> Learned:
         """Learn more examples, of old classes, new classes, or both. If this fails, nothing has changed.
 
@@ -71,30 +119,33 @@ class Classifier(KeptClassifier):
             One label an input: text, numbers or booleans.
         on_error : {"refuse", "skip"}
             What to do with an image that cannot be read; those skipped are in the result.
-        progress : callable, optional
-            Called with an `anacp.features.Progress` now and then.
+        report : callable, optional
+            Called with an `anacp.progress.Progress` now and then.
         """
-        examples = self._given(inputs, labels)
-        distinct = examples.distinct()
-        new = distinct.take(np.flatnonzero(~self._known.contains(distinct)))
-        if not len(new):
-            return Learned(0, len(examples), [])
-        before = set(self.classes_.tolist()) if self.learner._learned else set()
+        items, names = self._checked(inputs, labels)
+        label_of, given = names.tolist(), set()
+
+        def is_new(position: int, digest: bytes) -> bool:
+            example = label_of[position], digest
+            again = example in given
+            given.add(example)
+            return not again and not self._examples.holds(*example)
+
         start = perf_counter()
-        found = encode(self.backbone, new.items, store=self.store, on_error=on_error, progress=progress)
+        found = self.encoder.encode(items, store=self.store, on_error=on_error, wanted=is_new, report=report)
         encoded = perf_counter()
-        learned = new.take(found.kept)
-        if len(learned):
-            self.learner.partial_fit(found.x, learned.labels)
-            self._known = self._known.plus(learned)
+        before = self.classes_ if self.learner._learned else names[:0]
+        new = names[found.kept]
+        if len(new):
+            self.learner.partial_fit(found.x, new)
+            self._examples += LearnedExamples.of(new, found.digests)
         return Learned(
-            n_new=len(learned),
-            n_known=len(examples) - len(new),
-            new_classes=[label for label in np.unique(learned.labels).tolist() if label not in before],
+            n_new=len(new),
+            n_known=len(items) - len(new) - len(found.skipped),
+            new_classes=np.setdiff1d(new, before).tolist(),
             skipped=found.skipped,
             feature_seconds=encoded - start,
             learn_seconds=perf_counter() - encoded,
-            entry=found.entry,
         )
 
     def forget(
@@ -103,31 +154,40 @@ class Classifier(KeptClassifier):
         labels: ArrayLike,
         *,
         on_unknown: OnError = "refuse",
-        progress: ProgressCallback | None = None,
+        report: Report | None = None,
     ) -> Forgotten:
         """Take examples out again, exactly: the model becomes the one that never saw them.
 
         A class whose last example goes is forgotten. An example that was never learned is refused or, with
         `on_unknown="skip"`, left out and counted. If this fails, nothing has changed.
         """
-        classes = self.classes_.tolist()
-        examples = self._given(inputs, labels)
-        known = self._known.contains(examples)
-        if on_unknown == "refuse" and not known.all():
-            row = int(np.flatnonzero(~known)[0])
-            raise InputError(
-                f"Expected examples learned before, got {int((~known).sum())} that were not, such as "
-                f"{examples.items[row]} as {examples.labels.tolist()[row]!r}. Leave them out, or skip what is unknown."
-            )
-        gone = examples.take(np.flatnonzero(known)).distinct()
+        classes = self.classes_
+        items, names = self._checked(inputs, labels)
+        label_of, given = names.tolist(), set()
+        unknown: list[int] = []
+
+        def is_known(position: int, digest: bytes) -> bool:
+            example = label_of[position], digest
+            again, known = example in given, self._examples.holds(*example)
+            given.add(example)
+            unknown.extend([] if known else [position])
+            return known and not again
+
         start = perf_counter()
+        found = self.encoder.encode(items, wanted=is_known, report=report)
+        if unknown and on_unknown == "refuse":
+            row = unknown[0]
+            raise InputError(
+                f"Expected examples learned before, got {len(unknown)} that were not, such as {items[row]} as "
+                f"{label_of[row]!r}. Leave them out, or skip what is unknown."
+            )
+        gone = names[found.kept]
         if len(gone):
-            found = encode(self.backbone, gone.items, store=None, on_error="refuse", progress=progress)
-            self.learner.unlearn(found.x, gone.labels)
-            self._known = self._known.minus(gone)
-        left = self.classes_.tolist() if self.learner._learned else []
-        lost = [label for label in classes if label not in set(left)]
-        return Forgotten(len(gone), int((~known).sum()), lost, perf_counter() - start)
+            self.learner.unlearn(found.x, gone)
+            self._examples -= LearnedExamples.of(gone, found.digests)
+        left = self.classes_ if self.learner._learned else classes[:0]
+        lost = np.setdiff1d(classes, left).tolist()
+        return Forgotten(len(gone), len(unknown), lost, perf_counter() - start)
 
     def forget_class(self, label: object) -> None:
         """Take a class out exactly, without its examples.
@@ -139,7 +199,30 @@ class Classifier(KeptClassifier):
         """
         self.classes_  # noqa: B018 (says so if nothing was learned)
         self.learner.unlearn_class(label)
-        self._known = self._known.minus_class(label)
+        self._examples = self._examples.without(label)
+
+    def __add__(self, other: Self) -> Classifier:
+        """Return a new classifier: the one that learned the examples of both."""
+        if not isinstance(other, Classifier):
+            return NotImplemented
+        self.encoder.origin.check(other.encoder.origin)
+        if type(self.learner) is not type(other.learner):
+            mine, theirs = type(self.learner).__name__, type(other.learner).__name__
+            raise MismatchError(f"Expected classifiers of one learner, got {mine} and {theirs}.")
+        shared = self._examples.n_shared(other._examples)
+        if shared:
+            raise MismatchError(
+                f"Expected classifiers that learned different examples, got {shared} in both, which would count "
+                "twice. Forget them in one of the two first."
+            )
+        result = Classifier(self.encoder, clone(self.learner), store=self.store)
+        result.learner = self.learner + other.learner
+        result._examples = self._examples + other._examples
+        return result
+
+    def __radd__(self, other: object) -> Self:
+        """Let `sum(classifiers)` work."""
+        return self if other == 0 else NotImplemented
 
     # Predicting -------------------------------------------------------------------------------------------------
 
@@ -149,19 +232,17 @@ class Classifier(KeptClassifier):
         self.learner.solve(probabilities=True)
         return self
 
-    def features(self, inputs: Sequence[Any], *, progress: ProgressCallback | None = None) -> NDArray[np.float32]:
+    def features(self, inputs: Sequence[Any], *, report: Report | None = None) -> NDArray[np.float32]:
         """Return what the learner sees of the inputs, to use `learner` directly."""  # (n, d)
-        return self.encode(inputs, progress=progress).x
+        return self.encoder.encode(self._some(inputs), store=self.store, report=report).x
 
-    def encode(
-        self, inputs: Sequence[Any], *, on_error: OnError = "refuse", progress: ProgressCallback | None = None
-    ) -> Encoded:
-        """Return the features of the inputs that can be read, which these are, and what is wrong with the others."""
-        self.classes_  # noqa: B018 (says so if nothing was learned, before features are computed in vain)
-        items = as_items(inputs)
-        if not items:
-            raise InputError("Expected inputs, got none. Give at least one.")
-        return encode(self.backbone, items, store=self.store, on_error=on_error, progress=progress)
+    def answer(self, inputs: Sequence[Any], *, on_error: OnError = "refuse", report: Report | None = None) -> Answers:
+        """Return the probabilities of the inputs that can be read, which these are, and what is wrong with others."""
+        classes, items = self.classes_, self._some(inputs)
+        found = self.encoder.encode(items, store=self.store, on_error=on_error, report=report)
+        if not len(found.x):
+            raise InputError(f"Expected inputs that can be read, got none of {len(items)}: {found.skipped[0][1]}")
+        return Answers(classes, self.learner.predict_proba(found.x), found.kept, found.skipped, found.digests)
 
     def predict(self, inputs: Sequence[Any]) -> Labels:
         """Return the most likely label of each input."""  # (n,)
@@ -169,19 +250,106 @@ class Classifier(KeptClassifier):
 
     def predict_proba(self, inputs: Sequence[Any]) -> NDArray[Any]:
         """Return one probability for each input and class, in the order of `classes_`."""  # (n, c)
-        return self.learner.predict_proba(self.features(inputs))
+        return self.answer(inputs).probabilities
 
     def top(self, inputs: Sequence[Any], k: int = 3) -> list[list[tuple[Any, float]]]:
         """Return for each input the k most likely labels with their probabilities, the likeliest first."""
-        if k < 1:
-            raise ParameterError(f"Expected k of at least 1, got {k}.")
-        return self.ranked(self.predict_proba(inputs), k)
+        return self.answer(inputs).ranked(k)
 
-    def ranked(self, probabilities: NDArray[Any], k: int) -> list[list[tuple[Any, float]]]:
-        """Return the k most likely labels for rows of `predict_proba`."""
-        best = np.argsort(-probabilities, axis=1, kind="stable")[:, :k]
-        names = self.classes_.tolist()
-        return [
-            [(names[column], float(row[column])) for column in columns]
-            for row, columns in zip(probabilities, best, strict=True)
-        ]
+    def is_known(self, inputs: Sequence[Any], labels: ArrayLike) -> NDArray[np.bool_]:
+        """Return for each example whether it was learned, with this label."""  # (n,)
+        items, names = self._checked(inputs, labels)
+        return self.learned(self.encoder.digests(items), names)
+
+    def learned(self, digests: Sequence[bytes], labels: Labels) -> NDArray[np.bool_]:
+        """Return for each example, by the digest of its content, whether it was learned with this label."""  # (n,)
+        return self._examples.contains(labels, digests)
+
+    # Files ------------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to one safetensors file, all or nothing; `anacp.load` reads it back."""
+        classes = self.classes_.tolist()
+        self.learner._known()
+        header, tensors = contents(self.learner)
+        about, parts = self.encoder.contents()
+        saved = datetime.now(UTC).isoformat(timespec="seconds")
+        examples = {f"{EXAMPLES}{name}": one for name, one in self._examples.tensors(classes).items()}
+        stated = {"kind": "classifier", **header, **about, "saved": saved}
+        write_tensors(path, MODEL, stated, {**tensors, **parts, **examples})
+
+    @classmethod
+    def load(
+        cls,
+        path: str | Path,
+        *,
+        backbone: str | Backbone | None = None,
+        engine: EngineName = "auto",
+        device: str = "cpu",
+        store: FeatureStore | None = None,
+    ) -> Classifier:
+        """Return the classifier saved at `path`, ready to predict and to go on learning.
+
+        Its backbone is the one that the file names, loaded on first use and adapted as the file says, or the one given,
+        adapted or not; any other than the one it was learned with is refused.
+        """
+        file = TensorFile(path, MODEL)
+        if "backbone" not in file.header:
+            raise ModelFileError(
+                f"Expected a classifier, got a model of another kind: {path}. `anacp info` says what it is; "
+                "`anacp.load` reads it in Python."
+            )
+        parts = {f"adaptation.{name}": one for name, one in file.tensors("adaptation.").items()}
+        encoder = Encoder.restored(file.header, parts, backbone=backbone, engine=engine, device=device)
+        entry: MethodEntry = find_method(file.header["learner"])
+        classifier = cls(encoder, entry.make(), store=store)
+        classifier.learner = restored(entry.make, file, device=device)
+        classes = classifier.learner.classes_.tolist()
+        classifier._examples = LearnedExamples.restored(classes, file.tensors(EXAMPLES))
+        return classifier
+
+    def summary(self) -> None:
+        """Print the backbone, and what is stored, numbers and bytes by part."""
+        origin = self.encoder.origin
+        print(f"{origin}: {origin.modality}s to {origin.n_features} features")
+        self.learner.summary()
+        print(f"{self.n_examples:,} examples known by {format_bytes(8 * self.n_examples)} of digests")
+
+    def _some(self, inputs: Sequence[Any]) -> list[Any]:
+        self.classes_  # noqa: B018 (says so if nothing was learned, before features are computed in vain)
+        items = as_items(inputs)
+        if not items:
+            raise InputError("Expected inputs, got none. Give at least one.")
+        return items
+
+    def _checked(self, inputs: Sequence[Any], labels: ArrayLike) -> tuple[list[Any], Labels]:
+        """Return items and labels, or say what is wrong with them."""
+        items, names = as_items(inputs), np.asarray(labels)
+        if names.shape != (len(items),):
+            raise InputError(
+                f"Expected one label for each of the {len(items)} inputs, got labels of shape {names.shape}."
+            )
+        if isinstance(labels, list | tuple) and len({label_kind(np.asarray(label)) for label in labels}) > 1:
+            raise InputError("Expected labels of one kind, got a mixture. Convert them to one kind first.")
+        if self.learner._learned and len(items):
+            check_kind(self.classes_, names)
+        return items, names
+
+
+def _untaught(learner: str | Learner[Any]) -> Learner[Any]:
+    if isinstance(learner, str):
+        entry = find_method(learner)
+        if entry.takes != "features":
+            raise ParameterError(
+                f"Expected a method that learns from features, got {entry.name}, which trains a network of its own. "
+                f"Use `anacp.methods.{entry.make.__name__}` itself."
+            )
+        made: Learner[Any] = entry.new()
+        return made
+    if learner._learned:
+        raise ParameterError(
+            f"Expected a learner that has learned nothing yet, got {type(learner).__name__} with "
+            f"{len(learner.classes_)} classes. Which examples it learned is not known: learn them here."
+        )
+    copied: Learner[Any] = clone(learner)
+    return copied

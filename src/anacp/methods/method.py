@@ -1,17 +1,13 @@
 """What every method of a comparison is, closed-form or trained: examples in, scores out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from numpy.typing import ArrayLike, NDArray
 
-from anacp.learners.inputs import Labels
-from anacp.learners.summary import Part
-
-__all__ = ["Method", "Progress"]
-
-Progress = Callable[[float, str], None]  # share of this call's work that is done, from 0 to 1, and a few words
+from anacp.learners import Labels, StoredPart
+from anacp.progress import Report
 
 
 class Method(Protocol):
@@ -28,7 +24,7 @@ class Method(Protocol):
     def seconds_before(self) -> float:
         """What the last `learn` had spent already before it was killed and went on."""
 
-    def learn(self, examples: Sequence[Any], labels: ArrayLike, *, progress: Progress | None = None) -> None:
+    def learn(self, examples: Sequence[Any], labels: ArrayLike, *, report: Report | None = None) -> None:
         """Learn one task."""
 
     def scores(self, examples: Sequence[Any]) -> NDArray[Any]:
@@ -37,7 +33,10 @@ class Method(Protocol):
     def predict(self, examples: Sequence[Any]) -> Labels:
         """Return the label of each example."""
 
-    def parts(self) -> list[Part]:
+    def predict_proba(self, examples: Sequence[Any]) -> NDArray[Any]:
+        """Return one probability for each example and class, in the order of `classes_`."""
+
+    def parts(self) -> list[StoredPart]:
         """Return what is stored between tasks, with the size of each part."""
 
     def save(self, path: str | Path) -> None:

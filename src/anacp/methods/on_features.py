@@ -9,36 +9,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from anacp.learners import Learner, load
-from anacp.learners.inputs import Labels
-from anacp.learners.summary import Part
-from anacp.methods.method import Progress
-
-__all__ = ["OnFeatures"]
+from anacp.learners import Labels, Learner, StoredPart
+from anacp.progress import Report
 
 
 class OnFeatures:
     """Drives a learner through the `Method` protocol; examples are rows of features."""
 
-    def __init__(self, learner: Learner) -> None:
-        self.learner = learner
+    modality = "features"
+    seconds_before = 0.0  # a killed `learn` starts over
 
-    @classmethod
-    def load(cls, path: str | Path, *, device: str = "cpu") -> OnFeatures:
-        """Return what `save` wrote, ready for the next task."""
-        return cls(load(path, device=device))
+    def __init__(self, learner: Learner[Any]) -> None:
+        self.learner = learner
 
     @property
     def classes_(self) -> Labels:
         """The classes learned so far, sorted."""
         return self.learner.classes_
 
-    @property
-    def seconds_before(self) -> float:
-        """Nothing: a killed `learn` starts over."""
-        return 0.0
-
-    def learn(self, examples: Sequence[Any], labels: ArrayLike, *, progress: Progress | None = None) -> None:
+    def learn(self, examples: Sequence[Any], labels: ArrayLike, *, report: Report | None = None) -> None:
         """Add one task to the statistics; `solve`, or the first prediction, computes from them."""
         self.learner.partial_fit(np.asarray(examples), labels)
 
@@ -48,13 +37,17 @@ class OnFeatures:
 
     def scores(self, examples: Sequence[Any]) -> NDArray[Any]:
         """Return one score for each row and class, also where scikit-learn has one number for two classes."""  # (n, c)
-        return self.learner._score(np.asarray(examples)).cpu().numpy()
+        return self.learner.scores(np.asarray(examples))
 
     def predict(self, examples: Sequence[Any]) -> Labels:
         """Return the label of each row."""
         return self.learner.predict(np.asarray(examples))
 
-    def parts(self) -> list[Part]:
+    def predict_proba(self, examples: Sequence[Any]) -> NDArray[Any]:
+        """Return one probability for each row and class."""
+        return self.learner.predict_proba(np.asarray(examples))
+
+    def parts(self) -> list[StoredPart]:
         """Return what is stored between tasks."""
         return self.learner.parts()
 

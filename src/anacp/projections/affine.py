@@ -5,8 +5,6 @@ from dataclasses import dataclass
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-__all__ = ["Affine"]
-
 
 @dataclass(frozen=True)
 class Affine:

@@ -8,8 +8,6 @@ from torch import Tensor
 
 from anacp.projections.random import RandomProjection
 
-__all__ = ["ContrastiveProjection"]
-
 
 @dataclass(frozen=True)
 class ContrastiveProjection:

@@ -9,8 +9,6 @@ from torch import Tensor
 
 from anacp.randomness import generator, standard_normal
 
-__all__ = ["FourierProjection"]
-
 
 @dataclass(frozen=True)
 class FourierProjection:

@@ -11,8 +11,6 @@ from torch import Tensor
 
 from anacp.randomness import standard_normal
 
-__all__ = ["ACTIVATIONS", "Activation", "RandomProjection"]
-
 Activation = Literal["gelu", "relu", "tanh", "identity"]
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu": F.gelu,

@@ -8,8 +8,6 @@ from torch import Tensor
 
 from anacp.linalg import cholesky_factor, symmetric_roots
 
-__all__ = ["Targets", "separation_signs", "target_prototypes"]
-
 Targets = Literal["paper", "reference", "means"]
 
 

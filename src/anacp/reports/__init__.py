@@ -1,6 +1,17 @@
 """Tables, figures and pages of results. Read results, never run anything."""
 
-from anacp.reports.figures import accuracy_curves, accuracy_heat_map, confusion_map
-from anacp.reports.write import markdown, report
+from anacp.reports.collection import Collection, collect
+from anacp.reports.figures.accuracies import accuracy_curves
+from anacp.reports.figures.heat_maps import accuracy_heat_map, confusion_map
+from anacp.reports.write import markdown, report, write_report
 
-__all__ = ["accuracy_curves", "accuracy_heat_map", "confusion_map", "markdown", "report"]
+__all__ = [
+    "Collection",
+    "accuracy_curves",
+    "accuracy_heat_map",
+    "collect",
+    "confusion_map",
+    "markdown",
+    "report",
+    "write_report",
+]

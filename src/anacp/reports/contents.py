@@ -3,20 +3,25 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from anacp.paper import citation, printed_cost
 from anacp.reports import pictures, provenance
-from anacp.reports.collect import Collection, Comparison
-from anacp.reports.figures.picture import Absent, Picture
+from anacp.reports.collection import Collection, Comparison
 from anacp.reports.figures.style import Style, styles
-from anacp.reports.paper import citation, cost
+from anacp.reports.pictures import Absent, Draw, Picture, picture
 from anacp.reports.provenance import Listing
-from anacp.reports.settings import Setting
-from anacp.reports.tables import Table
+from anacp.reports.settings import Setting, what_was_run
 from anacp.reports.tables.ablation import ablation_table
-from anacp.reports.tables.efficiency import EFFICIENCY, efficiency_table
-from anacp.reports.tables.forgetting import FORGETTING, forgetting_table, matrix_table
+from anacp.reports.tables.details import (
+    EFFICIENCY,
+    FORGETTING,
+    efficiency_table,
+    forgetting_table,
+    matrix_table,
+    parameters_table,
+)
 from anacp.reports.tables.results import results_table
-
-__all__ = ["Block", "Contents", "Section", "contents"]
+from anacp.reports.tables.table import Table
+from anacp.words import counted
 
 Block = str | Table | Picture | Absent | Listing
 
@@ -44,18 +49,19 @@ class Contents:
         return [block for section in self.sections for block in section.blocks if isinstance(block, Table)]
 
 
-def contents(collection: Collection, *, title: str | None = None, drawn: bool = True) -> Contents:
+def report_contents(collection: Collection, *, title: str | None = None, drawn: bool = True) -> Contents:
     """Put together what a report says; without `drawn`, no figure is made."""
-    looks = styles(collection.titles)
+    by_name = styles(collection.looks.values())
+    looks = {shown: by_name[name] for shown, name in collection.looks.items()}
     sections: list[Section] = []
     for comparison in collection.comparisons:
-        if comparison.table == "ablation":
-            sections.append(Section("section-ablation", "Ablation", (ablation_table(comparison),)))
+        if comparison.ablation:
+            told = (ablation_table(comparison), parameters_table(comparison, identifier="ablation-parameters"))
+            sections.append(Section("section-ablation", _heading(comparison), told))
         else:
             sections += _comparison(comparison, looks, drawn)
     sections.append(Section("section-provenance", "Where the numbers come from", tuple(_provenance(collection))))
-    shown = title or f"{', '.join(dict.fromkeys(str(run.dataset['name']) for run in collection.runs))}: results"
-    return Contents(shown, _facts(collection), tuple(collection.substitutes), tuple(sections))
+    return Contents(title or _title(collection), _facts(collection), tuple(collection.substitutes), tuple(sections))
 
 
 def _facts(collection: Collection) -> tuple[tuple[str, str], ...]:
@@ -63,40 +69,41 @@ def _facts(collection: Collection) -> tuple[tuple[str, str], ...]:
         return ", ".join(dict.fromkeys(map(str, values)))
 
     runs = collection.runs
-    n_variants = sum(len(each.titles) for each in collection.comparisons if each.table == "ablation")
-    variants = [f"{n_variants} variants of an ablation"] if n_variants else []
+    n_variants = sum(len(each.titles) for each in collection.comparisons if each.ablation)
+    variants = [f"{counted(n_variants, 'variant')} of an ablation"] if n_variants else []
     return (
-        ("Data sets", listed([f"{run.dataset.get('title') or run.dataset['name']}" for run in runs])),
+        ("Data sets", listed([run.dataset.get("title") or run.dataset["name"] for run in runs])),
         ("Backbones", listed([run.made_by.get("name", "features as given") for run in runs])),
-        ("Methods", listed([*collection.titles, *variants])),
+        ("Methods", listed([*collection.looks, *variants])),
         ("Seeds", listed(sorted({run.seed for run in runs}))),
         ("Runs", f"{len(runs)} finished" + (f", {len(collection.left_out)} left out" if collection.left_out else "")),
     )
 
 
 def _comparison(comparison: Comparison, looks: dict[str, Style], drawn: bool) -> Iterator[Section]:
-    name = comparison.table or "results"
+    name = comparison.paper.name if comparison.paper else "results"
     accuracies: list[Block] = [results_table(comparison)]
     costs: list[Block] = [EFFICIENCY]
     forgotten: list[Block] = [FORGETTING]
     seen: list[Block] = []
     for n, setting in enumerate(comparison.settings, 1):
 
-        def figure(kind: str, draw: pictures.Draw, setting: Setting = setting, n: int = n) -> list[Block]:
-            return [draw(comparison, setting, looks, identifier=f"{name}-{kind}-{n}")] if drawn else []
+        def figure(kind: str, draw: Draw, setting: Setting = setting, n: int = n) -> list[Block]:
+            return [picture(draw, comparison, setting, looks, f"{name}-{kind}-{n}")] if drawn else []
 
-        accuracies += figure("curves", pictures.curves)
+        accuracies += figure("curves", pictures.draw_curves)
         costs.append(efficiency_table(comparison, setting, identifier=f"{name}-efficiency-{n}"))
-        costs += figure("cost", pictures.costs)
+        costs += figure("cost", pictures.draw_costs)
         featured = comparison.featured(setting)
         if featured is not None and not featured.joint:
             forgotten.append(forgetting_table(comparison, setting, identifier=f"{name}-forgetting-{n}"))
-            forgotten += figure("forgotten", pictures.forgetting) + figure("matrices", pictures.matrices)
+            forgotten += figure("forgotten", pictures.draw_forgetting) + figure("matrices", pictures.draw_matrices)
             matrix = matrix_table(featured, identifier=f"{name}-matrix-{n}")
             forgotten += [matrix] if matrix else []
-        seen += figure("features", pictures.embeddings) + figure("confused", pictures.confusions)
-    if any(setting.paper_column(comparison.table) for setting in comparison.settings):
-        costs.append(cost())
+        seen += figure("features", pictures.draw_embeddings) + figure("confused", pictures.draw_confusions)
+    accuracies.append(parameters_table(comparison, identifier=f"{name}-parameters"))
+    if any(setting.column for setting in comparison.settings):
+        costs.append(printed_cost())
     yield Section(f"section-{name}", _heading(comparison), tuple(accuracies))
     if len(forgotten) > 1:
         yield Section(f"section-{name}-forgetting", "What is forgotten", tuple(forgotten))
@@ -105,23 +112,32 @@ def _comparison(comparison: Comparison, looks: dict[str, Style], drawn: bool) ->
         yield Section(f"section-{name}-features", "Features and confusions", tuple(seen))
 
 
+def _title(collection: Collection) -> str:
+    """Return what was run: the tables it stands for, the backbones and the data."""
+    said = "; ".join(
+        f"{each.paper.title if each.paper else 'results'} {what_was_run(each.settings)}"
+        for each in collection.comparisons
+    )
+    return said[0].upper() + said[1:]
+
+
 def _heading(comparison: Comparison) -> str:
-    if comparison.table is None:
-        return "Results"
+    if comparison.paper is None:
+        return "Results, quick" if any(setting.quick for setting in comparison.settings) else "Results"
     stands_in = all(setting.substitute for setting in comparison.settings)
-    number = comparison.table.removeprefix("table")
-    return f"{'A substitute for the' if stands_in else 'The'} paper’s Table {number}"
+    whose = "A substitute for the" if stands_in else "The"
+    return f"{whose} paper’s {comparison.paper.title}, {what_was_run(comparison.settings)}"
 
 
 def _provenance(collection: Collection) -> Iterator[Block]:
     yield "Protocols: everything that decides which classes come when, and how accuracies are averaged."
     yield from provenance.protocols(collection)
-    yield provenance.backbones(collection)
-    yield provenance.datasets(collection)
+    yield provenance.backbones_table(collection)
+    yield provenance.datasets_table(collection)
     yield "Environments: versions and machines."
     yield from provenance.environments(collection)
-    yield provenance.runs(collection)
+    yield provenance.runs_table(collection)
     if collection.left_out:
-        lines = tuple(provenance.left_out(collection.left_out))
+        lines = tuple(f"{entry.folder}: {entry.reason}" for entry in collection.left_out)
         yield Listing(f"Left out: {len(lines)}", lines)
     yield f"Numbers of the paper: {citation()}"

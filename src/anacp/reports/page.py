@@ -4,18 +4,17 @@ import base64
 from html import escape
 
 from anacp.reports.contents import Block, Contents, Section
-from anacp.reports.figures.picture import Absent, Picture
+from anacp.reports.pictures import Absent, Picture
 from anacp.reports.provenance import Listing
-from anacp.reports.tables import Table, to_html
+from anacp.reports.tables.table import Table
+from anacp.reports.tables.to_html import to_html
 from anacp.version import __version__
-
-__all__ = ["page"]
 
 STYLE = """
 :root { color-scheme: light; --ink: #1d2129; --faint: #5b6270; --line: #d5d9e0; --wash: #f5f6f8; --accent: #0072b2; }
 * { box-sizing: border-box; }
 body { margin: 0; background: #fff; color: var(--ink); font: 16px/1.55 system-ui, "Segoe UI", Roboto, sans-serif; }
-main, header, nav, footer { max-width: 62rem; margin: 0 auto; padding: 0 1rem; }
+main, header, nav, footer { max-width: 78rem; margin: 0 auto; padding: 0 1rem; }
 header { padding-top: 2rem; }
 h1 { font-size: 1.7rem; line-height: 1.25; margin: 0 0 1rem; overflow-wrap: anywhere; }
 h2 { font-size: 1.3rem; margin: 3rem 0 .75rem; padding-top: .75rem; border-top: 2px solid var(--ink); }
@@ -36,14 +35,17 @@ table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tab
 th, td { padding: .3rem .6rem; text-align: left; vertical-align: top; }
 thead th { border-bottom: 1px solid var(--ink); font-weight: 600; }
 thead th.group { border-bottom: 1px solid var(--line); text-align: center; max-width: 16rem; }
-tbody th { font-weight: 400; min-width: 7rem; position: sticky; left: 0; background: #fff; }
+tbody th { font-weight: 400; position: sticky; left: 0; background: #fff; }
 tr.summary > * { background: var(--wash); }
 tbody tr + tr > * { border-top: 1px solid var(--line); }
 tbody tr.rule > * { border-top: 1px solid var(--ink); }
 tr.bound { color: var(--faint); }
 .number { text-align: right; white-space: nowrap; }
 .start { border-left: 1px solid var(--line); }
-td:not(.number) { min-width: 6rem; max-width: 22rem; overflow-wrap: break-word; }
+td:not(.number) { max-width: 22rem; overflow-wrap: break-word; }
+td.wide { min-width: 20rem; max-width: none; }
+table.dense { font-size: .8rem; } .dense th, .dense td { padding: .25rem .3rem; }
+.dense .number { white-space: normal; } .dense .deviation { display: block; white-space: nowrap; }
 .deviation { color: var(--faint); font-size: .8em; }
 u { text-underline-offset: .15em; }
 details { border: 1px solid var(--line); border-radius: 4px; padding: .4rem .8rem; margin: .5rem 0; }
@@ -61,7 +63,7 @@ footer { color: var(--faint); font-size: .875rem; padding-top: 2rem; padding-bot
   h2, figure.table figcaption { break-after: avoid; } h2 { margin-top: 1.5rem; } figure.picture { break-inside: avoid; }
   figcaption { font-size: 9pt; } details { font-size: 8pt; }
   .scroll { overflow: visible; } table { font-size: 7pt; } th, td { padding: 1.5pt 3pt; }
-  td:not(.number), tbody th { min-width: 0; position: static; }
+  td, tbody th { min-width: 0; position: static; }
   thead { display: table-header-group; } tr { break-inside: avoid; }
   details::details-content { content-visibility: visible; }
 }

@@ -1,16 +1,15 @@
 """Where the numbers come from: protocols, data, backbones, machines, runs."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from anacp.experiments.results import RunResult
-from anacp.reports.collect import Collection
-from anacp.reports.runs import LeftOut
-from anacp.reports.tables.table import Cell, Column, Row, Table, number, seconds, words
-
-__all__ = ["Listing", "backbones", "datasets", "environments", "leakage", "left_out", "protocols", "runs"]
+from anacp.experiments import RunResult
+from anacp.reports.collection import Collection, mean_of
+from anacp.reports.tables.table import Table, TableCell, TableColumn, TableRow, measured, seconds, text_columns, words
+from anacp.words import counted
 
 # Data whose classes are those of a larger set: met in pretraining under the larger set's name.
 DRAWN_FROM = {
@@ -46,20 +45,20 @@ def protocols(collection: Collection) -> list[Listing]:
         if "class_order" in protocol:
             protocol.pop("classes", None)  # the same classes, sorted
         lines = [f"{key}: {_plain(value)}" for key, value in protocol.items()]
-        listings.append(Listing(f"{data}: {', '.join(short)} ({_count(len(followed), 'run')})", tuple(lines)))
+        listings.append(Listing(f"{data}: {', '.join(short)} ({counted(len(followed), 'run')})", tuple(lines)))
     return listings
 
 
-def datasets(collection: Collection) -> Table:
+def datasets_table(collection: Collection) -> Table:
     """Return name, sizes and terms of every data set."""
     names = ("name", "title", "n_classes", "n_train", "n_test", "licence", "fingerprint")
     heads = ("data set", "title", "classes", "training rows", "test rows", "licence", "contents")
-    columns = [Column(head, numeric=name.startswith("n_")) for head, name in zip(heads, names, strict=True)]
-    rows = dict.fromkeys(Row(tuple(_fact(run.dataset.get(name)) for name in names)) for run in collection.runs)
+    columns = [TableColumn(head, numeric=name.startswith("n_")) for head, name in zip(heads, names, strict=True)]
+    rows = dict.fromkeys(TableRow(tuple(_fact(run.dataset.get(name)) for name in names)) for run in collection.runs)
     return Table("data-sets", "Data sets: terms, and contents by fingerprint.", tuple(columns), tuple(rows))
 
 
-def backbones(collection: Collection) -> Table:
+def backbones_table(collection: Collection) -> Table:
     """Return every backbone on every data set, with what it may have seen of the test classes."""
     heads = ("backbone", "data set", "weights", "pretrained on", "licence", "leakage")
     used: dict[tuple[str, str], list[RunResult]] = {}
@@ -70,9 +69,9 @@ def backbones(collection: Collection) -> Table:
     for (name, data), by in used.items():
         known = by[0].made_by
         terms = (known.get("pretrained_on"), known.get("licence"), leakage(known.get("pretrained_on"), data))
-        rows.append(Row(tuple(words(text) for text in (name, data, _weights(by), *terms))))
+        rows.append(TableRow(tuple(words(text) for text in (name, data, _weights(by), *terms))))
     text = "Backbones: which weights, by fingerprint, and whether pretraining may have met the test classes."
-    return Table("backbones", text, tuple(Column(head, numeric=False) for head in heads), tuple(rows))
+    return Table("backbones", text, text_columns(*heads), tuple(rows))
 
 
 def _weights(by: Sequence[RunResult]) -> str:
@@ -101,11 +100,10 @@ def leakage(pretrained_on: str | None, dataset: str) -> str:
 
 def environments(collection: Collection) -> list[Listing]:
     """Return every distinct environment, with the number of runs made in it."""
-    found: dict[str, int] = {}
-    for run in collection.runs:
-        facts = {key: value for key, value in run.environment.items() if key not in FINGERPRINTS}
-        text = json.dumps(facts, sort_keys=True, ensure_ascii=False)
-        found[text] = found.get(text, 0) + 1
+    told = [
+        {key: value for key, value in run.environment.items() if key not in FINGERPRINTS} for run in collection.runs
+    ]
+    found = Counter(json.dumps(facts, sort_keys=True, ensure_ascii=False) for facts in told)
     listings = []
     for text, n in found.items():
         facts = dict(_flat(json.loads(text)))
@@ -113,52 +111,33 @@ def environments(collection: Collection) -> list[Listing]:
         known = [f"{key} {short[key]}" for key in SHOWN if key in short]
         head = ", ".join(known) or ("as recorded" if facts else "not recorded")
         listings.append(
-            Listing(f"{head} ({_count(n, 'run')})", tuple(f"{key}: {value}" for key, value in facts.items()))
+            Listing(f"{head} ({counted(n, 'run')})", tuple(f"{key}: {value}" for key, value in facts.items()))
         )
     return listings
 
 
-def runs(collection: Collection) -> Table:
+def runs_table(collection: Collection) -> Table:
     """Return all runs, one a row."""
     columns = (
-        Column("run", numeric=False),
-        Column("title", numeric=False),
-        Column("method", numeric=False),
-        Column("data set", numeric=False),
-        Column("seed"),
-        Column("A_last"),
-        Column("A_avg"),
-        Column("all, s"),
+        *text_columns("run", "title", "method", "data set"),
+        *map(TableColumn, ("seed", "A_last", "A_avg", "all, s")),
     )
     rows = [
-        Row(
+        TableRow(
             (
-                words(run.folder.name),
-                words(run.title),
-                words(run.method),
-                words(run.dataset["name"]),
-                Cell(str(run.seed), run.seed),
-                *(number(None if value is None else (value, 0.0)) for value in _accuracies(run)),
+                *map(words, (run.folder.name, run.title, run.method, run.dataset["name"])),
+                TableCell(str(run.seed), run.seed),
+                *(measured(mean_of([run.metrics.get(name)])) for name in ("A_last", "A_avg")),
                 seconds(sum(run.seconds.values())),
             )
         )
         for run in collection.runs
     ]
-    plain = tuple(Row(tuple(Cell(cell.text, cell.value) for cell in row.cells)) for row in rows)
-    return Table("runs", f"All {_count(len(rows), 'run')} of this report.", columns, plain)
+    return Table("runs", f"All {counted(len(rows), 'run')} of this report.", columns, tuple(rows))
 
 
-def left_out(entries: Sequence[LeftOut]) -> list[str]:
-    """Return one line for each folder that is no part of the report."""
-    return [f"{entry.folder}: {entry.reason}" for entry in entries]
-
-
-def _accuracies(run: RunResult) -> tuple[float | None, float | None]:
-    return run.metrics.get("A_last"), run.metrics.get("A_avg")
-
-
-def _fact(value: object) -> Cell:
-    return Cell(f"{value:,}", value) if isinstance(value, int) else words(value)
+def _fact(value: object) -> TableCell:
+    return TableCell(f"{value:,}", value) if isinstance(value, int) else words(value)
 
 
 def _flat(facts: Mapping[str, Any], before: str = "") -> list[tuple[str, str]]:
@@ -171,7 +150,3 @@ def _flat(facts: Mapping[str, Any], before: str = "") -> list[tuple[str, str]]:
 
 def _plain(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"

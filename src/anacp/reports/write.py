@@ -1,21 +1,19 @@
 """From run folders to files."""
 
-import difflib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from anacp.atomic import replacing
-from anacp.errors import ParameterError, UnknownNameError
-from anacp.reports.collect import Collection, collect
-from anacp.reports.contents import Contents, contents
-from anacp.reports.figures.picture import Absent, Picture
+from anacp.errors import ParameterError
+from anacp.files import replacing
+from anacp.names import unknown_name
+from anacp.reports.collection import Collection, collect
+from anacp.reports.contents import Contents, report_contents
 from anacp.reports.page import page
+from anacp.reports.pictures import Absent, Picture
 from anacp.reports.provenance import Listing
-from anacp.reports.tables import Table, to_csv, to_latex, to_markdown
-from anacp.reports.tables.to_latex import escape
-from anacp.reports.tables.to_markdown import plain
-
-__all__ = ["FORMATS", "markdown", "report", "write"]
+from anacp.reports.tables.table import Table
+from anacp.reports.tables.to_latex import escape, to_latex
+from anacp.reports.tables.to_text import plain, to_csv, to_markdown
 
 FORMATS = ("html", "md", "tex", "csv")
 
@@ -37,7 +35,7 @@ def report(
         The HTML file, or a folder for report.html. Other formats stand beside it under the same name, CSV as one file
         for each table.
     title : str, optional
-        The heading; by default the names of the data sets.
+        The heading; by default what the runs stand for, their backbones and data.
     formats : sequence of {"html", "md", "tex", "csv"}, default=("html",)
         What to write.
 
@@ -51,35 +49,27 @@ def report(
     MissingDataError
         If there is no finished run.
     """
-    given = [paths] if isinstance(paths, str | Path) else paths
-    return write(collect(Path(path) for path in given), Path(output), title=title, formats=formats)
+    return write_report(collect(paths), Path(output), title=title, formats=formats)
 
 
 def markdown(paths: str | Path | Iterable[str | Path], *, title: str | None = None) -> str:
     """Return the tables of finished runs as one Markdown page."""
-    given = [paths] if isinstance(paths, str | Path) else paths
-    return _markdown(contents(collect(Path(path) for path in given), title=title, drawn=False))
+    return _markdown(report_contents(collect(paths), title=title, drawn=False))
 
 
-def write(collection: Collection, output: Path, *, title: str | None, formats: Sequence[str]) -> list[Path]:
+def write_report(collection: Collection, output: Path, *, title: str | None, formats: Sequence[str]) -> list[Path]:
     """Write the report of runs that were read already."""
     for name in formats:
         if name not in FORMATS:
-            near = difflib.get_close_matches(name, FORMATS, n=1)
-            hint = f"Did you mean {near[0]!r}? " if near else ""
-            raise UnknownNameError(f"Unknown format {name!r}. {hint}Known: {', '.join(FORMATS)}.")
+            raise unknown_name("format", name, FORMATS)
     if not formats:
         raise ParameterError(f"Expected at least one format, got none. Known: {', '.join(FORMATS)}.")
     if output.is_dir():
         output /= "report.html"
-    said = contents(collection, title=title, drawn="html" in formats)
-    files: dict[Path, str] = {}
-    if "html" in formats:
-        files[output] = page(said)
-    if "md" in formats:
-        files[output.with_suffix(".md")] = _markdown(said)
-    if "tex" in formats:
-        files[output.with_suffix(".tex")] = _latex(said)
+    said = report_contents(collection, title=title, drawn="html" in formats)
+    writers = {"html": (output, page), "md": (output.with_suffix(".md"), _markdown)}
+    writers |= {"tex": (output.with_suffix(".tex"), _latex)}
+    files = {path: write(said) for name, (path, write) in writers.items() if name in formats}
     if "csv" in formats:
         files |= {output.with_name(f"{output.stem}-{table.id}.csv"): to_csv(table) for table in said.tables()}
     for path, text in files.items():
@@ -107,8 +97,7 @@ def _markdown(said: Contents) -> str:
 
 def _latex(said: Contents) -> str:
     notices = [f"% {' '.join(notice.split())}" for notice in said.notices]
-    head = "% Needs the packages booktabs, graphicx and amssymb."
-    parts = [head, *notices]
+    parts = ["% Needs the packages booktabs, graphicx and amssymb.", *notices]
     for section in said.sections:
         tables = [block for block in section.blocks if isinstance(block, Table)]
         parts += [rf"\subsection*{{{escape(section.title)}}}"] if tables else []

@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import safe_open
 
-from anacp.errors import UnknownNameError
-from anacp.samples.quantization import dequantize
+from anacp.files import TensorFile
+from anacp.names import Names
+from anacp.samples.quantization import SAMPLE, dequantize
 
-__all__ = ["SAMPLES", "Sample", "load_sample"]
-
-SAMPLES = ("cifar100", "clinc150")
+# What is shipped, and the backbone that made it.
+SAMPLES: Names[str] = Names("embedded sample", {"cifar100": "efficientnet-lite0", "clinc150": "minilm-l6"})
 
 
 @dataclass(frozen=True)
@@ -39,32 +38,26 @@ def load_sample(name: str) -> Sample:
         "clinc150": 150 intents × (100 train + 30 test), 1,000 out-of-scope queries, 384 MiniLM features.
         "cifar100": 100 classes × (50 train + 20 test), 1,280 EfficientNet-Lite0 features.
     """
-    if name not in SAMPLES:
-        raise UnknownNameError(f"Expected the name of an embedded sample, got {name!r}. Known: {', '.join(SAMPLES)}.")
-    with (
-        as_file(files("anacp.samples") / f"{name}.safetensors") as path,
-        safe_open(path, framework="pt") as file,
-    ):
-        card = file.metadata()
-        names = np.array(json.loads(card.pop("classes")))
-        stored = set(file.keys())
+    SAMPLES.find(name)
+    with as_file(files("anacp.samples") / f"{name}.safetensors") as path:
+        file = TensorFile(path, SAMPLE)
+        tensors, card = file.tensors(), file.header
+    names = np.array(json.loads(card.pop("classes")))
 
-        def features(split: str) -> NDArray[np.float32]:
-            x: NDArray[np.float32] = dequantize(
-                file.get_tensor(f"x_{split}"), file.get_tensor(f"scales_{split}")
-            ).numpy()
-            return x
+    def features(split: str) -> NDArray[np.float32]:
+        x: NDArray[np.float32] = dequantize(tensors[f"x_{split}"], tensors[f"scales_{split}"]).numpy()
+        return x
 
-        def labels(split: str) -> NDArray[Any]:
-            return np.asarray(names[file.get_tensor(f"y_{split}").numpy()])
+    def labels(split: str) -> NDArray[Any]:
+        return np.asarray(names[tensors[f"y_{split}"].numpy()])
 
-        x_train = features("train")
-        return Sample(
-            name=name,
-            x_train=x_train,
-            y_train=labels("train"),
-            x_test=features("test"),
-            y_test=labels("test"),
-            x_unknown=features("unknown") if "x_unknown" in stored else np.empty((0, x_train.shape[1]), np.float32),
-            card=card,
-        )
+    x_train = features("train")
+    return Sample(
+        name=name,
+        x_train=x_train,
+        y_train=labels("train"),
+        x_test=features("test"),
+        y_test=labels("test"),
+        x_unknown=features("unknown") if "x_unknown" in tensors else np.empty((0, x_train.shape[1]), np.float32),
+        card=card,
+    )

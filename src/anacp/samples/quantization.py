@@ -5,12 +5,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
-from safetensors.torch import save_file
 from torch import Tensor
 
-from anacp.atomic import replacing
+from anacp.files import FileKind, write_tensors
 
-__all__ = ["dequantize", "quantize", "write_sample"]
+SAMPLE = FileKind("", 0, "an embedded sample", plain=True)
 
 
 def quantize(x: Tensor) -> tuple[Tensor, Tensor]:
@@ -38,5 +37,4 @@ def write_sample(
         tensors[f"x_{split}"], tensors[f"scales_{split}"] = quantize(x)
     for split, y in labels.items():
         tensors[f"y_{split}"] = y
-    with replacing(path) as temporary:
-        save_file(tensors, temporary, {**card, "classes": json.dumps(list(classes))})
+    write_tensors(path, SAMPLE, {**card, "classes": json.dumps(list(classes))}, tensors)

@@ -1,13 +1,11 @@
 """Which classes come when. Indices and labels only, no data."""
 
-from anacp.scenarios.base import Scenario
+from anacp.scenarios.base import SCENARIOS, Scenario, Task, from_description
 from anacp.scenarios.blurry import Blurry
 from anacp.scenarios.class_incremental import ClassIncremental
-from anacp.scenarios.description import SCENARIOS, from_description
 from anacp.scenarios.domain_incremental import DomainIncremental
 from anacp.scenarios.online import Online
 from anacp.scenarios.ordering import ORDERS
-from anacp.scenarios.task import Task
 
 __all__ = [
     "ORDERS",

@@ -1,16 +1,32 @@
-"""What every scenario is: a way to divide training rows, known from labels alone."""
+"""What every scenario is: a way to divide training rows, known from labels alone, and back from its description."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anacp.errors import InputError, ParameterError
-from anacp.scenarios.task import Task
+from anacp.names import Names
 
-__all__ = ["Scenario", "check_integer", "rows_by_task"]
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Some rows that arrive together, and the classes among them.
+
+    `predict(x, classes=task.classes)` is all that task-incremental evaluation needs.
+    """
+
+    index: int
+    classes: NDArray[Any]  # sorted or in order of arrival; every class of `rows` is among them
+    rows: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))  # empty where no labels were given
+    stage: int = -1  # the task of the underlying scenario that this is a part of; its own index where it is none
+
+    def __post_init__(self) -> None:
+        if self.stage < 0:
+            object.__setattr__(self, "stage", self.index)
 
 
 class Scenario(ABC):
@@ -18,6 +34,9 @@ class Scenario(ABC):
 
     kind: ClassVar[str]
     n_tasks: int  # how many times there is something to evaluate
+
+    def __len__(self) -> int:
+        return self.n_tasks
 
     @abstractmethod
     def tasks(self, labels: ArrayLike, domains: ArrayLike | None = None) -> Iterator[Task]:
@@ -30,6 +49,31 @@ class Scenario(ABC):
     @abstractmethod
     def describe(self) -> dict[str, object]:
         """Return all settings, ready for JSON; `from_description` makes the same scenario of them."""
+
+
+SCENARIOS: Names[type[Scenario]] = Names("scenario")
+S = TypeVar("S", bound=type[Scenario])
+
+
+def register(cls: S) -> S:
+    """Class decorator: make a scenario known by its kind to descriptions and to the tests of the laws."""
+    SCENARIOS[cls.kind] = cls
+    return cls
+
+
+def from_description(description: Mapping[str, Any]) -> Scenario:
+    """Return the scenario whose `describe()` gave this, also after a trip through JSON."""
+    kind = SCENARIOS.spelled(str(description.get("scenario", "")))
+    settings = {key: value for key, value in description.items() if key != "scenario"}
+    if "base" in settings:
+        settings["base"] = from_description(settings["base"])
+    try:
+        return SCENARIOS[kind](**settings)
+    except TypeError as problem:
+        raise ParameterError(
+            f"Expected the settings of a {kind} scenario as `describe()` gives them, got {', '.join(settings)} "
+            f"({problem})."
+        ) from problem
 
 
 def rows_by_task(task_of: Mapping[Any, int], labels: ArrayLike, n_tasks: int, what: str) -> list[NDArray[np.intp]]:

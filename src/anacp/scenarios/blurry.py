@@ -9,12 +9,8 @@ from numpy.typing import ArrayLike
 
 from anacp.errors import ParameterError
 from anacp.randomness import generator
-from anacp.scenarios.base import Scenario, check_integer
+from anacp.scenarios.base import Scenario, Task, check_integer, register
 from anacp.scenarios.class_incremental import ClassIncremental
-from anacp.scenarios.description import register
-from anacp.scenarios.task import Task
-
-__all__ = ["Blurry"]
 
 
 @register
@@ -47,9 +43,6 @@ class Blurry(Scenario):
         self.share = float(share)
         self.seed = check_integer(seed, "seed", least=0)
         self.n_tasks = base.n_tasks
-
-    def __len__(self) -> int:
-        return self.n_tasks
 
     def tasks(self, labels: ArrayLike, domains: ArrayLike | None = None) -> Iterator[Task]:
         """Yield the tasks with their rows; a task's classes are those at home there and those that came to visit."""

@@ -7,12 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anacp.errors import ParameterError
-from anacp.scenarios.base import Scenario, check_integer, rows_by_task
-from anacp.scenarios.description import register
-from anacp.scenarios.ordering import Order, arrange, distinct
-from anacp.scenarios.task import Task
-
-__all__ = ["ClassIncremental"]
+from anacp.scenarios.base import Scenario, Task, check_integer, register, rows_by_task
+from anacp.scenarios.ordering import Order, arrange, described, distinct
 
 
 @register
@@ -62,9 +58,6 @@ class ClassIncremental(Scenario):
             self._check_sizes(n_tasks)
             self.groups = np.split(arranged, np.cumsum(self.sizes)[:-1])
 
-    def __len__(self) -> int:
-        return self.n_tasks
-
     def __iter__(self) -> Iterator[Task]:
         """Yield the tasks without rows, for those who need the classes alone."""
         for index, group in enumerate(self.groups):
@@ -77,15 +70,10 @@ class ClassIncremental(Scenario):
             yield Task(index, self.groups[index], rows)
 
     def describe(self) -> dict[str, object]:
-        """Return all settings, ready for JSON. The seed is left out where the order does not depend on it."""
-        named = isinstance(self.order, str)
-        return {
-            "scenario": self.kind,
-            "classes": self.classes.tolist(),
-            **({"n_tasks": self.n_tasks} if self.sizes is None else {"sizes": self.sizes}),
-            "order": self.order if named else np.asarray(self.order).tolist(),
-            **({"seed": self.seed} if named and self.order == "paper" else {}),
-        }
+        """Return all settings, ready for JSON."""
+        number = {"n_tasks": self.n_tasks} if self.sizes is None else {"sizes": self.sizes}
+        classes = self.classes.tolist()
+        return {"scenario": self.kind, "classes": classes, **number, **described(self.order, self.seed)}
 
     def _check_number(self) -> None:
         check_integer(self.n_tasks, "n_tasks", least=0)

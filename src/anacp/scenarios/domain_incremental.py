@@ -7,12 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anacp.errors import InputError
-from anacp.scenarios.base import Scenario, check_integer, rows_by_task
-from anacp.scenarios.description import register
-from anacp.scenarios.ordering import Order, arrange, distinct
-from anacp.scenarios.task import Task
-
-__all__ = ["DomainIncremental"]
+from anacp.scenarios.base import Scenario, Task, check_integer, register, rows_by_task
+from anacp.scenarios.ordering import Order, arrange, described, distinct
 
 
 @register
@@ -38,9 +34,6 @@ class DomainIncremental(Scenario):
         self.arranged = arrange(self.domains, order, self.seed)
         self.n_tasks = len(self.domains)
 
-    def __len__(self) -> int:
-        return self.n_tasks
-
     def tasks(self, labels: ArrayLike, domains: ArrayLike | None = None) -> Iterator[Task]:
         """Yield the tasks with the rows of their domain; a task's classes are those that occur there."""
         y = np.asarray(labels)
@@ -54,11 +47,6 @@ class DomainIncremental(Scenario):
             yield Task(index, np.unique(y[rows]), rows)
 
     def describe(self) -> dict[str, object]:
-        """Return all settings, ready for JSON. The seed is left out where the order does not depend on it."""
-        named = isinstance(self.order, str)
-        return {
-            "scenario": self.kind,
-            "domains": self.domains.tolist(),
-            "order": self.order if named else np.asarray(self.order).tolist(),
-            **({"seed": self.seed} if named and self.order == "paper" else {}),
-        }
+        """Return all settings, ready for JSON."""
+        domains = self.domains.tolist()
+        return {"scenario": self.kind, "domains": domains, **described(self.order, self.seed)}

@@ -9,11 +9,7 @@ from numpy.typing import ArrayLike
 
 from anacp.errors import ParameterError
 from anacp.randomness import generator
-from anacp.scenarios.base import Scenario, check_integer
-from anacp.scenarios.description import register
-from anacp.scenarios.task import Task
-
-__all__ = ["Online"]
+from anacp.scenarios.base import Scenario, Task, check_integer, register
 
 
 @register

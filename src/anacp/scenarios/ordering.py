@@ -1,6 +1,5 @@
 """The order in which classes (or domains) come: a named choice, because accuracy depends on it."""
 
-import difflib
 import random
 from collections.abc import Sequence
 from typing import Any
@@ -8,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from anacp.errors import ParameterError, UnknownNameError
-
-__all__ = ["ORDERS", "Order", "arrange", "distinct"]
+from anacp.errors import ParameterError
+from anacp.names import unknown_name
 
 Order = str | Sequence[Any]
 ORDERS = ("paper", "seed1993", "alphabetical")
@@ -41,9 +39,14 @@ def arrange(values: NDArray[Any], order: Order, seed: int) -> NDArray[Any]:
         return values[np.random.RandomState(1993).permutation(len(values))]
     if order == "alphabetical":
         return values
-    near = difflib.get_close_matches(order, ORDERS, n=1)
-    hint = f"Did you mean {near[0]!r}? " if near else ""
-    raise UnknownNameError(f"Unknown order {order!r}. {hint}Known: {', '.join(ORDERS)}, or an explicit list.")
+    raise unknown_name("order", order, ORDERS, besides="or an explicit list")
+
+
+def described(order: Order, seed: int) -> dict[str, object]:
+    """Return an order ready for JSON. The seed is left out where the order does not depend on it."""
+    if not isinstance(order, str):
+        return {"order": np.asarray(order).tolist()}
+    return {"order": order, "seed": seed} if order == "paper" else {"order": order}
 
 
 def _explicit(values: NDArray[Any], order: Sequence[Any]) -> NDArray[Any]:

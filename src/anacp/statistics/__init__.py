@@ -1,10 +1,23 @@
 """What is remembered of data. Each statistic is a value that adds, subtracts, and saves; no regularisation inside."""
 
-from anacp.statistics.base import Features, Statistic
-from anacp.statistics.folds import Fold
+from anacp.statistics.base import BLOCK_ROWS, Features, Statistic, nothing, row_blocks
+from anacp.statistics.folds import Fold, rows_in
 from anacp.statistics.gram import ClassGram
 from anacp.statistics.low_rank import LowRankGram
 from anacp.statistics.moments import ClassMoments, Spread
 from anacp.statistics.rows import ClassRows
 
-__all__ = ["ClassGram", "ClassMoments", "ClassRows", "Features", "Fold", "LowRankGram", "Spread", "Statistic"]
+__all__ = [
+    "BLOCK_ROWS",
+    "ClassGram",
+    "ClassMoments",
+    "ClassRows",
+    "Features",
+    "Fold",
+    "LowRankGram",
+    "Spread",
+    "Statistic",
+    "nothing",
+    "row_blocks",
+    "rows_in",
+]

@@ -2,13 +2,13 @@
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from typing import Protocol, Self
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Protocol, Self
 
 import torch
 from torch import Tensor
 
-__all__ = ["BLOCK_ROWS", "Features", "Statistic", "moved", "row_blocks"]
+from anacp.linalg import Triangle
 
 # Rows worked on at a time: bounds every temporary, whatever the batch.
 BLOCK_ROWS = 1024
@@ -31,30 +31,47 @@ class Features(Protocol):
 
 
 class Statistic(ABC):
-    """A sum over examples, kept by class index 0 … C-1 where it is kept by class at all."""
+    """A sum over examples, kept by class index 0 … C-1 where it is kept by class at all.
 
-    def add_(self, x: Tensor, classes: Tensor, *, sign: int = 1) -> None:
-        """Add examples (n, d) of the given class indices in place; `sign=-1` takes them out. All or nothing."""
-        done = 0
-        try:
-            for rows in row_blocks(len(x)):
-                self._add_block_(x[rows], classes[rows], sign)
-                done = rows.stop
-        except BaseException:
-            for rows in row_blocks(done):
-                self._add_block_(x[rows], classes[rows], -sign)
-            raise
+    It is a value: whatever adds to it, takes from it or moves its classes returns another one. So a failure in the
+    middle changes nothing, to the bit, and whoever holds a statistic may go on reading it.
+    """
+
+    def plus(self, x: Tensor, classes: Tensor, *, sign: int = 1) -> Self:
+        """Return the statistic with examples (n, d) of the given class indices; `sign=-1` takes them out."""
+        return self.plus_blocks(((x[rows], classes[rows]) for rows in row_blocks(len(x))), sign=sign)
+
+    def plus_blocks(self, blocks: Iterable[tuple[Tensor, Tensor]], *, sign: int = 1) -> Self:
+        """Return the statistic with the examples of all blocks; large matrices are copied once, whatever the number."""
+        own = self._copied()
+        for x, classes in blocks:
+            own._add_block_(x, classes, sign)
+        return own
 
     @abstractmethod
     def _add_block_(self, x: Tensor, classes: Tensor, sign: int) -> None:
-        """Add at most BLOCK_ROWS examples, all or nothing."""
+        """Add about BLOCK_ROWS examples in place: to a copy of one's own."""
+
+    def _copied(self) -> Self:
+        """Return a copy to add to: what is changed in place is copied, what is replaced is shared."""
+        return self._changed(lambda triangle: triangle.copy(), lambda tensor: tensor)
+
+    def outline(self) -> Self:
+        """Return this statistic without its numbers, on device "meta"."""
+        return self._changed(lambda triangle: triangle.to("meta"), lambda tensor: tensor.to("meta"))
+
+    def _changed(self, of_triangle: Any, of_tensor: Any) -> Self:
+        twin = copy.copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, Triangle):
+                setattr(twin, name, of_triangle(value))
+            elif isinstance(value, Tensor):
+                setattr(twin, name, of_tensor(value))
+        return twin
 
     @abstractmethod
     def at(self, sources: Tensor, places: Tensor, n_classes: int) -> Self:
-        """Return this statistic with class sources[i] moved to places[i] among n_classes; others are dropped.
-
-        What is not kept by class is shared with the original, not copied.
-        """
+        """Return this statistic with class sources[i] moved to places[i] among n_classes; others are dropped."""
 
     @abstractmethod
     def __add__(self, other: Self) -> Self:
@@ -67,24 +84,22 @@ class Statistic(ABC):
 
     def expected(self, n_classes: int, n_rows: int) -> Self:
         """Return an outline with the sizes that this empty statistic will have; needs no memory on device "meta"."""
-        nothing = torch.zeros(0, dtype=torch.int64, device="meta")
-        return self.at(nothing, nothing, n_classes)
-
-    def outline(self) -> Self:
-        """Return this statistic without its numbers, on device "meta"."""
-        twin = copy.copy(self)
-        for name, value in vars(self).items():
-            if isinstance(value, Tensor):
-                setattr(twin, name, value.to("meta"))
-        return twin
+        return self.at(*nothing("meta"), n_classes)
 
     @abstractmethod
     def tensors(self) -> dict[str, Tensor]:
         """Return everything to be saved, by name; symmetric matrices as packed triangles."""
 
     @abstractmethod
-    def load_(self, tensors: Mapping[str, Tensor]) -> None:
-        """Take over what `tensors` returned."""
+    def loaded(self, tensors: Mapping[str, Tensor]) -> Self:
+        """Return the statistic of this form whose `tensors` these are."""
+
+    def _with(self, **parts: Any) -> Self:
+        """Return this statistic with other parts."""
+        twin = copy.copy(self)
+        for name, value in parts.items():
+            setattr(twin, name, value)
+        return twin
 
 
 def moved(rows: Tensor, sources: Tensor, places: Tensor, n_classes: int) -> Tensor:
@@ -94,3 +109,9 @@ def moved(rows: Tensor, sources: Tensor, places: Tensor, n_classes: int) -> Tens
     result = rows.new_zeros(n_classes, *rows.shape[1:])
     result[places] = rows[sources]
     return result
+
+
+def nothing(device: str) -> tuple[Tensor, Tensor]:
+    """Return no sources and no places: what `at` takes to make room for the first classes."""
+    empty = torch.zeros(0, dtype=torch.int64, device=device)
+    return empty, empty

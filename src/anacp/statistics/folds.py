@@ -6,8 +6,6 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-__all__ = ["Fold", "rows_in"]
-
 Fold = Literal["all", "fitted", "held out"]
 
 # One row in five is held out, RanPAC's share.

@@ -6,18 +6,15 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from anacp.linalg import add_gram_, pack_triangle, solve_psd, unpack_triangle
+from anacp.linalg import Triangle, solve_psd
 from anacp.statistics.base import Features, Statistic, moved
 from anacp.statistics.folds import Fold, rows_in
-
-__all__ = ["ClassGram"]
 
 
 class ClassGram(Statistic):
     """G = ZᵀZ, the class sums MN (Eqs. 3, 7, 9) and counts of the features z = features(x).
 
-    Only the lower triangle of `gram` is kept up; what lies above is unspecified. With a `fold`, only the examples
-    that belong to it count.
+    With a `fold`, only the examples that belong to it count.
     """
 
     def __init__(
@@ -30,9 +27,8 @@ class ClassGram(Statistic):
     ) -> None:
         self.features = features
         self.fold: Fold = fold
-        size = features.n_outputs
-        self.gram = torch.zeros(size, size, device=device, dtype=dtype)  # (m, m)
-        self.sums = torch.zeros(0, size, device=device, dtype=dtype)  # (c, m)
+        self.gram = Triangle.zeros(features.n_outputs, device=device, dtype=dtype)  # (m, m)
+        self.sums = torch.zeros(0, features.n_outputs, device=device, dtype=dtype)  # (c, m)
         self.counts = torch.zeros(0, device=device, dtype=torch.int64)  # (c,)
 
     @property
@@ -43,34 +39,27 @@ class ClassGram(Statistic):
     def _add_block_(self, x: Tensor, classes: Tensor, sign: int) -> None:
         x, classes = rows_in(self.fold, x, classes)
         z = self.features(x)
-        sums = self.sums.index_add(0, classes, z, alpha=sign)
-        counts = self.counts + sign * torch.bincount(classes, minlength=len(self.counts))
-        add_gram_(self.gram, z, sign=sign)
-        self.sums, self.counts = sums, counts
+        self.sums = self.sums.index_add(0, classes, z, alpha=sign)
+        self.counts = self.counts + sign * torch.bincount(classes, minlength=len(self.counts))
+        self.gram.add_gram_(z, sign=sign)
 
     def solve(self, *, ridge: float) -> Tensor:
         """Return B = (G + λI)⁻¹ MN (m, c). One-hot targets give B itself, targets P (c, k) give W = B P (Eq. 9)."""
         return solve_psd(self.gram, self.sums.mT.contiguous(), shift=ridge)
 
     def __add__(self, other: Self) -> Self:
-        return self._with(self.gram + other.gram, self.sums + other.sums, self.counts + other.counts)
-
-    def _with(self, gram: Tensor, sums: Tensor, counts: Tensor) -> Self:
-        result = type(self).__new__(type(self))
-        result.features, result.fold = self.features, self.fold
-        result.gram, result.sums, result.counts = gram, sums, counts
-        return result
+        return self._with(gram=self.gram + other.gram, sums=self.sums + other.sums, counts=self.counts + other.counts)
 
     def at(self, sources: Tensor, places: Tensor, n_classes: int) -> Self:
         """Return this statistic with class sources[i] at places[i]; the Gram matrix is shared, not copied."""
         sums, counts = (moved(rows, sources, places, n_classes) for rows in (self.sums, self.counts))
-        return self._with(self.gram, sums, counts)
+        return self._with(sums=sums, counts=counts)
 
     def tensors(self) -> dict[str, Tensor]:
         """Return the packed triangle, the class sums and the counts."""
-        return {"gram": pack_triangle(self.gram), "sums": self.sums, "counts": self.counts}
+        return {"gram": self.gram.packed(), "sums": self.sums, "counts": self.counts}
 
-    def load_(self, tensors: Mapping[str, Tensor]) -> None:
-        """Take over saved tensors."""
-        self.gram = unpack_triangle(tensors["gram"], len(self.gram))
-        self.sums, self.counts = tensors["sums"], tensors["counts"]
+    def loaded(self, tensors: Mapping[str, Tensor]) -> Self:
+        """Return the statistic that was saved."""
+        gram = Triangle.unpacked(tensors["gram"], self.features.n_outputs)
+        return self._with(gram=gram, sums=tensors["sums"], counts=tensors["counts"])

@@ -6,10 +6,8 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from anacp.linalg import pack_triangle, symmetric, unpack_triangle
+from anacp.linalg import symmetric
 from anacp.statistics.base import Features, Statistic, moved
-
-__all__ = ["LowRankGram"]
 
 # A direction with less energy than this, relative to the largest row, is rounding error.
 NEGLIGIBLE = {torch.float32: 1e-10, torch.float64: 1e-14}
@@ -40,12 +38,14 @@ class LowRankGram(Statistic):
         return int(self.counts.sum())
 
     def _add_block_(self, x: Tensor, classes: Tensor, sign: int) -> None:
-        grown, coordinates = self._spanning(self.features(x)) if sign > 0 else (self, self._inside(self.features(x))[0])
+        z = self.features(x)
+        grown, coordinates = self._spanning(z) if sign > 0 else (self, self._inside(z)[0])
         coordinates = coordinates.to(self.core.dtype)
-        core = grown.core + sign * coordinates.mT @ coordinates
-        sums = grown.sums.index_add(0, classes, coordinates, alpha=sign)
-        counts = self.counts + sign * torch.bincount(classes, minlength=len(self.counts))
-        updated = self._with(grown.basis, core, sums, counts)._compressed()
+        updated = grown._with(
+            core=grown.core + sign * coordinates.mT @ coordinates,
+            sums=grown.sums.index_add(0, classes, coordinates, alpha=sign),
+            counts=self.counts + sign * torch.bincount(classes, minlength=len(self.counts)),
+        )._compressed()
         self.basis, self.core, self.sums, self.counts = updated.basis, updated.core, updated.sums, updated.counts
 
     def _inside(self, rows: Tensor) -> tuple[Tensor, Tensor]:
@@ -63,7 +63,7 @@ class LowRankGram(Statistic):
         core = self.core.new_zeros(rank + len(new), rank + len(new))
         core[:rank, :rank] = self.core
         sums = torch.cat([self.sums, self.sums.new_zeros(len(self.sums), len(new))], dim=1)
-        grown = self._with(torch.cat([self.basis, new]), core, sums, self.counts)
+        grown = self._with(basis=torch.cat([self.basis, new]), core=core, sums=sums)
         return grown, torch.cat([coordinates, outside @ new.mT], dim=1)
 
     def _directions(self, outside: Tensor, scale: float) -> Tensor:
@@ -84,38 +84,40 @@ class LowRankGram(Statistic):
         values, vectors = torch.linalg.eigh(self.core)
         values, vectors = values[-self.max_rank :], vectors[:, -self.max_rank :]
         basis = vectors.mT.to(self.basis.dtype) @ self.basis
-        return self._with(basis, torch.diag(values), self.sums @ vectors, self.counts)
+        return self._with(basis=basis, core=torch.diag(values), sums=self.sums @ vectors)
 
     def __add__(self, other: Self) -> Self:
         grown, coordinates = self._spanning(other.basis)
         coordinates = coordinates.to(self.core.dtype)
         core = grown.core + coordinates.mT @ other.core @ coordinates
         sums = grown.sums + other.sums @ coordinates
-        return self._with(grown.basis, core, sums, self.counts + other.counts)._compressed()
-
-    def _with(self, basis: Tensor, core: Tensor, sums: Tensor, counts: Tensor) -> Self:
-        result = type(self).__new__(type(self))
-        result.features, result.max_rank = self.features, self.max_rank
-        result.basis, result.core, result.sums, result.counts = basis, core, sums, counts
-        return result
+        counts = self.counts + other.counts
+        return self._with(basis=grown.basis, core=core, sums=sums, counts=counts)._compressed()
 
     def at(self, sources: Tensor, places: Tensor, n_classes: int) -> Self:
         """Return this statistic with class sources[i] at places[i]; basis and core are shared, not copied."""
         sums, counts = (moved(rows, sources, places, n_classes) for rows in (self.sums, self.counts))
-        return self._with(self.basis, self.core, sums, counts)
+        return self._with(sums=sums, counts=counts)
 
     def expected(self, n_classes: int, n_rows: int) -> Self:
         """Return an outline with the rank that n_rows independent rows give."""
         rank = min(n_rows, self.basis.shape[1], max(self.max_rank, 5 * self.max_rank // 4))
-        core, sums = self.core.new_empty(rank, rank), self.sums.new_empty(n_classes, rank)
-        return self._with(self.basis.new_empty(rank, self.basis.shape[1]), core, sums, self.counts.new_empty(n_classes))
+        return self._with(
+            basis=self.basis.new_empty(rank, self.basis.shape[1]),
+            core=self.core.new_empty(rank, rank),
+            sums=self.sums.new_empty(n_classes, rank),
+            counts=self.counts.new_empty(n_classes),
+        )
 
     def tensors(self) -> dict[str, Tensor]:
         """Return the basis, the packed triangle of the core, the class sums and the counts."""
-        core = pack_triangle(self.core) if len(self.core) else self.core.flatten()
-        return {"basis": self.basis, "core": core, "sums": self.sums, "counts": self.counts}
+        rows, columns = torch.tril_indices(len(self.core), len(self.core), device=self.core.device)
+        return {"basis": self.basis, "core": self.core[rows, columns], "sums": self.sums, "counts": self.counts}
 
-    def load_(self, tensors: Mapping[str, Tensor]) -> None:
-        """Take over saved tensors."""
-        self.basis, self.sums, self.counts = tensors["basis"], tensors["sums"], tensors["counts"]
-        self.core = symmetric(unpack_triangle(tensors["core"], len(self.basis)))
+    def loaded(self, tensors: Mapping[str, Tensor]) -> Self:
+        """Return the statistic that was saved."""
+        rank = len(tensors["basis"])
+        core = tensors["core"].new_zeros(rank, rank)
+        rows, columns = torch.tril_indices(rank, rank, device=core.device)
+        core[rows, columns] = tensors["core"]
+        return self._with(basis=tensors["basis"], core=symmetric(core), sums=tensors["sums"], counts=tensors["counts"])

@@ -6,10 +6,8 @@ from typing import Literal, Self
 import torch
 from torch import Tensor
 
-from anacp.linalg import add_gram_, pack_triangle, symmetric, unpack_triangle
+from anacp.linalg import Triangle
 from anacp.statistics.base import Features, Statistic, moved
-
-__all__ = ["ClassMoments", "Spread"]
 
 Spread = Literal["shared", "class", "diagonal"]
 
@@ -18,9 +16,9 @@ class ClassMoments(Statistic):
     """The first two moments of every class, exact whatever the batches.
 
     `spread` says how the within-class scatter Σ_i (x_i - μ_{c(i)})(x_i - μ_{c(i)})ᵀ is kept: "shared" pools all
-    classes in one (d, d) matrix, "class" keeps one for each, "diagonal" pools the diagonal only. Of matrices only the
-    lower triangle is kept up. Means are float64: they are small, and subtraction must not lose digits. So is the
-    scatter, unless it is so large that `dtype` asks for less. With `features`, the moments are of features(x).
+    classes in one (d, d) matrix, "class" keeps one for each, "diagonal" pools the diagonal only. Means are float64:
+    they are small, and subtraction must not lose digits. So is the scatter, unless it is so large that `dtype` asks for
+    less. With `features`, the moments are of features(x).
     """
 
     def __init__(
@@ -37,10 +35,14 @@ class ClassMoments(Statistic):
         width = features.n_outputs if features else n_features
         # Apple's accelerator has no float64.
         wide = torch.float32 if torch.device(device).type == "mps" else torch.float64
+        self.scatter_dtype = wide if dtype == torch.float64 else dtype
         self.counts = torch.zeros(0, dtype=torch.int64, device=device)  # (c,)
         self.means = torch.zeros(0, width, dtype=wide, device=device)  # (c, d)
-        shape = {"shared": (width, width), "class": (0, width, width), "diagonal": (width,)}[spread]
-        self.scatter = torch.zeros(shape, dtype=wide if dtype == torch.float64 else dtype, device=device)
+        self.diagonal = torch.zeros(width if spread == "diagonal" else 0, dtype=self.scatter_dtype, device=device)
+        self._copies: set[int] = set()  # which triangles are no other statistic's
+        self.triangles: tuple[Triangle, ...] = (
+            (self._no_scatter(),) if spread == "shared" else ()
+        )  # one, or one a class
 
     @property
     def n_classes(self) -> int:
@@ -57,21 +59,28 @@ class ClassMoments(Statistic):
         """How many examples were seen."""
         return int(self.counts.sum())
 
+    @property
+    def scatter(self) -> Triangle:
+        """The scatter pooled over all classes (d, d); needs spread="shared" or "class"."""
+        return sum(self.triangles[1:], start=self.triangles[0]) if self.triangles else self._no_scatter()
+
     def covariance(self) -> Tensor:
         """Return the pooled within-class covariance scatter / N (Eq. 11): (d, d), or its diagonal (d,)."""
         if self.spread == "diagonal":
-            return self.scatter / max(self.n, 1)
-        scatter = self.scatter.sum(0) if self.spread == "class" else self.scatter
-        return symmetric(scatter.to(self.means.dtype)) / max(self.n, 1)
+            return self.diagonal / max(self.n, 1)
+        return self.scatter.to(self.means.dtype).symmetric() / max(self.n, 1)
 
     def covariance_of(self, c: int) -> Tensor:
         """Return the covariance Σ_y (d, d) of one class; needs spread="class"."""
-        return symmetric(self.scatter[c].to(self.means.dtype)) / self.counts[c].clamp_min(1)
+        return self.triangles[c].to(self.means.dtype).symmetric() / self.counts[c].clamp_min(1)
+
+    def variances(self) -> Tensor:
+        """Return the diagonal of the pooled scatter (d,)."""
+        return self.diagonal if self.spread == "diagonal" else self.scatter.diagonal()
 
     def mean_square(self) -> float:
         """Return E‖x‖², the scale against which jitter is measured."""
-        diagonal = self.scatter if self.spread == "diagonal" else self.scatter.diagonal(dim1=-2, dim2=-1)
-        total = float(diagonal.sum()) + float((self.counts[:, None] * self.means.square()).sum())
+        total = float(self.variances().sum()) + float((self.counts[:, None] * self.means.square()).sum())
         return total / max(self.n, 1)
 
     def _add_block_(self, x: Tensor, classes: Tensor, sign: int) -> None:
@@ -88,62 +97,82 @@ class ClassMoments(Statistic):
         left = n + sign * m
         share = torch.where(left > 0, m.to(x) / left.clamp_min(1), 0.0)  # where nothing is left, nothing is remembered
         updated = torch.where(left[:, None] > 0, self.means[present] + sign * share[:, None] * gap, 0.0)
-        counts, centres = self.counts.index_copy(0, present, left), self.means.index_copy(0, present, updated)
-        summands = torch.cat([x - means[local], gap * (n * share).sqrt()[:, None]]).to(self.scatter.dtype)
+        summands = torch.cat([x - means[local], gap * (n * share).sqrt()[:, None]]).to(self.scatter_dtype)
         self._add_outer_products_(summands, torch.cat([local, torch.arange(len(present)).to(local)]), present, sign)
-        self.counts, self.means = counts, centres
+        self.counts = self.counts.index_copy(0, present, left)
+        self.means = self.means.index_copy(0, present, updated)
 
     def _add_outer_products_(self, summands: Tensor, local: Tensor, present: Tensor, sign: int) -> None:
-        if self.spread == "shared":
-            add_gram_(self.scatter, summands, sign=sign)
-        elif self.spread == "diagonal":
-            self.scatter = self.scatter + sign * summands.square().sum(0)
+        if self.spread == "diagonal":
+            self.diagonal = self.diagonal + sign * summands.square().sum(0)
+        elif self.spread == "shared":
+            self._own_triangle(0).add_gram_(summands, sign=sign)
         else:
-            done: list[int] = []
-            try:
-                for i, c in enumerate(present.tolist()):
-                    add_gram_(self.scatter[c], summands[local == i], sign=sign)
-                    done.append(i)
-            except BaseException:
-                for i in done:
-                    add_gram_(self.scatter[int(present[i])], summands[local == i], sign=-sign)
-                raise
+            for i, c in enumerate(present.tolist()):
+                self._own_triangle(c).add_gram_(summands[local == i], sign=sign)
+
+    def _own_triangle(self, c: int) -> Triangle:
+        """Return the scatter of a class, copied when it is first added to: classes without examples stay shared."""
+        if c not in self._copies:
+            self._copies.add(c)
+            self.triangles = (*self.triangles[:c], self.triangles[c].copy(), *self.triangles[c + 1 :])
+        return self.triangles[c]
+
+    def _copied(self) -> Self:
+        return self._with(_copies=set())
+
+    def outline(self) -> Self:
+        """Return these moments without their numbers, on device "meta"."""
+        triangles = tuple(one.to("meta") for one in self.triangles)
+        return super().outline()._with(triangles=triangles)
 
     def __add__(self, other: Self) -> Self:
         n = self.counts + other.counts
         gap = other.means - self.means
         share = other.counts.to(gap.dtype) / n.clamp_min(1)
-        scatter = self.scatter + other.scatter + self._between(gap, self.counts * share)
-        return self._with(n, self.means + gap * share[:, None], scatter)
-
-    def _between(self, gap: Tensor, weight: Tensor) -> Tensor:
-        """Return Σ_c weight_c · gap_c gap_cᵀ in the shape of the scatter."""
-        weighted = gap * weight[:, None]
+        between = (gap * (self.counts * share).sqrt()[:, None]).to(self.scatter_dtype)  # (c, d), its outer products
+        triangles = tuple(mine + theirs for mine, theirs in zip(self.triangles, other.triangles, strict=True))
         if self.spread == "shared":
-            return (weighted.mT @ gap).to(self.scatter.dtype)
-        if self.spread == "diagonal":
-            return (weighted * gap).sum(0)
-        return (weighted[:, :, None] * gap[:, None, :]).to(self.scatter.dtype)
-
-    def _with(self, counts: Tensor, means: Tensor, scatter: Tensor) -> Self:
-        result = type(self).__new__(type(self))
-        result.spread, result.features = self.spread, self.features
-        result.counts, result.means, result.scatter = counts, means, scatter
-        return result
+            triangles[0].add_gram_(between)
+        for triangle, row in zip(triangles, between, strict=True) if self.spread == "class" else ():
+            triangle.add_gram_(row[None])
+        return self._with(
+            counts=n,
+            means=self.means + gap * share[:, None],
+            diagonal=self.diagonal + other.diagonal + (between.square().sum(0) if len(self.diagonal) else 0),
+            triangles=triangles,
+        )
 
     def at(self, sources: Tensor, places: Tensor, n_classes: int) -> Self:
-        """Return these moments with class sources[i] at places[i]; a pooled scatter is shared, not copied."""
-        scatter = moved(self.scatter, sources, places, n_classes) if self.spread == "class" else self.scatter
-        counts = moved(self.counts, sources, places, n_classes)
-        return self._with(counts, moved(self.means, sources, places, n_classes), scatter)
+        """Return these moments with class sources[i] at places[i]; scatters are shared, not copied."""
+        counts, means = (moved(rows, sources, places, n_classes) for rows in (self.counts, self.means))
+        triangles = self.triangles
+        if self.spread == "class":
+            source_of = dict(zip(places.tolist(), sources.tolist(), strict=True)) if len(places) else {}
+            found = (source_of.get(place) for place in range(n_classes))
+            triangles = tuple(self._no_scatter() if c is None else self.triangles[c] for c in found)
+        return self._with(counts=counts, means=means, triangles=triangles)
 
     def tensors(self) -> dict[str, Tensor]:
         """Return counts, means, and the scatter, matrices as triangles."""
-        scatter = self.scatter if self.spread == "diagonal" else pack_triangle(self.scatter)
+        if self.spread == "diagonal":
+            scatter = self.diagonal
+        elif self.spread == "shared":
+            scatter = self.triangles[0].packed()
+        else:
+            width = self.means.shape[1]
+            packed = [triangle.packed() for triangle in self.triangles]
+            scatter = torch.stack(packed) if packed else self.diagonal.new_empty(0, width * (width + 1) // 2)
         return {"counts": self.counts, "means": self.means, "scatter": scatter}
 
-    def load_(self, tensors: Mapping[str, Tensor]) -> None:
-        """Take over saved tensors."""
-        self.counts, self.means = tensors["counts"], tensors["means"]
-        scatter = tensors["scatter"]
-        self.scatter = scatter if self.spread == "diagonal" else unpack_triangle(scatter, self.means.shape[1])
+    def loaded(self, tensors: Mapping[str, Tensor]) -> Self:
+        """Return the moments that were saved."""
+        counts, means, scatter = (tensors[name] for name in ("counts", "means", "scatter"))
+        if self.spread == "diagonal":
+            return self._with(counts=counts, means=means, diagonal=scatter)
+        packed = scatter if self.spread == "class" else scatter[None]
+        triangles = tuple(Triangle.unpacked(one, means.shape[1]) for one in packed)
+        return self._with(counts=counts, means=means, triangles=triangles)
+
+    def _no_scatter(self) -> Triangle:
+        return Triangle.zeros(self.means.shape[1], device=str(self.means.device), dtype=self.scatter_dtype)

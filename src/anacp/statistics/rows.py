@@ -12,8 +12,6 @@ from anacp.errors import InputError
 from anacp.statistics.base import Statistic
 from anacp.statistics.folds import SHARE, Fold, rows_in
 
-__all__ = ["ClassRows"]
-
 
 class ClassRows(Statistic):
     """Every row (n, d) with its class index: the only statistic that grows with the data without bound."""
@@ -38,45 +36,40 @@ class ClassRows(Statistic):
     def _add_block_(self, x: Tensor, classes: Tensor, sign: int) -> None:
         x, classes = rows_in(self.fold, x, classes)
         if sign > 0:
-            rows = torch.cat([self.rows, x])
-            self.rows, self.classes = rows, torch.cat([self.classes, classes])
+            self.rows, self.classes = torch.cat([self.rows, x]), torch.cat([self.classes, classes])
             return
         kept = torch.ones(len(self.rows), dtype=torch.bool, device=self.rows.device)
         kept[torch.from_numpy(_matches(_keys(self.rows, self.classes), _keys(x, classes))).to(kept.device)] = False
-        rows = self.rows[kept]
-        self.rows, self.classes = rows, self.classes[kept]
+        self.rows, self.classes = self.rows[kept], self.classes[kept]
 
     def __add__(self, other: Self) -> Self:
-        return self._with(torch.cat([self.rows, other.rows]), torch.cat([self.classes, other.classes]))
-
-    def _with(self, rows: Tensor, classes: Tensor) -> Self:
-        result = type(self).__new__(type(self))
-        result.fold, result.rows, result.classes = self.fold, rows, classes
-        return result
+        rows, classes = torch.cat([self.rows, other.rows]), torch.cat([self.classes, other.classes])
+        return self._with(rows=rows, classes=classes)
 
     def at(self, sources: Tensor, places: Tensor, n_classes: int) -> Self:
         """Return the rows with class sources[i] renamed to places[i]; rows of other classes are dropped."""
         if not len(self.classes):
-            return self._with(self.rows, self.classes)
+            return self
         renamed = torch.full((int(self.classes.max()) + 1,), -1, device=places.device)
         known = sources < len(renamed)  # a class may have no row in this fold
         renamed[sources[known]] = places[known]
         classes = renamed[self.classes]
         kept = classes >= 0
-        return self._with(self.rows, classes) if bool(kept.all()) else self._with(self.rows[kept], classes[kept])
+        rows = self.rows if bool(kept.all()) else self.rows[kept]
+        return self._with(rows=rows, classes=classes[kept])
 
     def expected(self, n_classes: int, n_rows: int) -> Self:
         """Return an outline with n_rows rows, or the share of them that falls into the fold."""
         n = {"all": n_rows, "held out": n_rows // SHARE, "fitted": n_rows - n_rows // SHARE}[self.fold]
-        return self._with(self.rows.new_empty(n, self.rows.shape[1]), self.classes.new_empty(n))
+        return self._with(rows=self.rows.new_empty(n, self.rows.shape[1]), classes=self.classes.new_empty(n))
 
     def tensors(self) -> dict[str, Tensor]:
         """Return rows and class indices."""
         return {"rows": self.rows, "classes": self.classes}
 
-    def load_(self, tensors: Mapping[str, Tensor]) -> None:
-        """Take over saved tensors."""
-        self.rows, self.classes = tensors["rows"], tensors["classes"]
+    def loaded(self, tensors: Mapping[str, Tensor]) -> Self:
+        """Return the rows that were saved."""
+        return self._with(rows=tensors["rows"], classes=tensors["classes"])
 
 
 def _keys(rows: Tensor, classes: Tensor) -> NDArray[np.void]:

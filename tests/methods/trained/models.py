@@ -6,8 +6,11 @@ import numpy as np
 from PIL import Image
 
 from anacp.backbones import Backbone
-from anacp.methods.trained import TrainedMethod, trained
+from anacp.catalogue import METHODS
+from anacp.methods.trained import TrainedMethod
 
+TRAINED = [name for name, entry in METHODS.items() if entry.make.__module__.startswith("anacp.methods.trained")]
+CONTINUAL = [name for name in TRAINED if not METHODS[name].joint]
 FIRST, SECOND = ("red", "green", "blue"), ("house", "tree", "car")
 FILLERS = ("the", "a", "very")
 COLOURS = {label: [40 * (place == channel) for channel in range(3)] for place, label in enumerate(FIRST)} | {
@@ -27,7 +30,7 @@ SMALL: dict[str, dict[str, Any]] = {
 
 
 def make(name: str, encoder: Backbone, **changes: Any) -> TrainedMethod:
-    return trained(name)(encoder, **{"epochs": 6, "batch_size": 8} | SMALL[name] | changes)
+    return METHODS[name].new(encoder, **{"epochs": 6, "batch_size": 8} | SMALL[name] | changes)
 
 
 def task(labels: tuple[str, ...], modality: str = "text", n: int = 48, seed: int = 0) -> tuple[list[Any], np.ndarray]:
@@ -48,10 +51,3 @@ def task(labels: tuple[str, ...], modality: str = "text", n: int = 48, seed: int
 def accuracy(model: TrainedMethod, examples: tuple[list[Any], np.ndarray]) -> float:
     items, labels = examples
     return float((model.predict(items) == labels).mean())
-
-
-def learned(name: str, encoder: Backbone, n_tasks: int = 1, **changes: Any) -> TrainedMethod:
-    model = make(name, encoder, **changes)
-    for labels in (FIRST, SECOND)[:n_tasks]:
-        model.learn(*task(labels))
-    return model

@@ -6,18 +6,17 @@ from torch import Tensor, nn
 
 from anacp.errors import MismatchError
 from anacp.methods.trained.prompted_network import PromptedNetwork, Prompts
-from tests.adaptation.models import examples, tiny
+from tests.adaptation.models import examples
 
 pytest.importorskip("transformers")
 
 KINDS = ["bert", "vit", "dinov2"]
 
 
-def prompted(kind: str, folder, **options):
-    """A network with prompts, its backbone, and a batch in which texts differ in length."""
-    encoder = tiny(kind, folder)
+def prompted(encoder, **options):
+    """A network that takes prompts, a batch in which texts differ in length, and its features without prompts."""
     items, _ = examples(encoder.modality, n=6)
-    arrays = encoder.reader.read(items, "refuse").arrays
+    arrays = encoder.reader.read(items)
     inputs = [torch.from_numpy(array) for array in arrays.values()]
     network = PromptedNetwork(encoder.module(), encoder.preset.pooling, **options)
     return network, inputs, torch.from_numpy(encoder.encode(items))
@@ -28,8 +27,8 @@ def normal(*shape: int, seed: int = 0) -> Tensor:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_prompts_change_nothing(tmp_path, kind: str) -> None:
-    network, inputs, frozen = prompted(kind, tmp_path)
+def test_no_prompts_change_nothing(transformer, kind: str) -> None:
+    network, inputs, frozen = prompted(transformer(kind))
     nothing = normal(1, 0, 24)
     for prompts in (Prompts(), Prompts(nothing), Prompts(prefixes={0: (nothing, nothing), 1: (nothing, nothing)})):
         torch.testing.assert_close(network(prompts, *inputs), frozen, atol=1e-5, rtol=0)
@@ -37,8 +36,8 @@ def test_no_prompts_change_nothing(tmp_path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_prefixes_are_keys_and_values_of_the_attention(tmp_path, kind: str) -> None:
-    network, inputs, frozen = prompted(kind, tmp_path)
+def test_prefixes_are_keys_and_values_of_the_attention(transformer, kind: str) -> None:
+    network, inputs, frozen = prompted(transformer(kind))
     attention = network._attentions[1]
     seen: dict[str, Tensor] = {}
 
@@ -68,8 +67,8 @@ def test_prefixes_are_keys_and_values_of_the_attention(tmp_path, kind: str) -> N
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_tokens_go_through_all_blocks(tmp_path, kind: str) -> None:
-    network, inputs, _ = prompted(kind, tmp_path, read_prompts=True)
+def test_tokens_go_through_all_blocks(transformer, kind: str) -> None:
+    network, inputs, _ = prompted(transformer(kind), read_prompts=True)
     tokens = normal(6, 4, 24)
     read = network(Prompts(tokens), *inputs)
     inside = network.pooled.network
@@ -87,8 +86,8 @@ def test_tokens_go_through_all_blocks(tmp_path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_gradients_reach_prompts_only(tmp_path, kind: str) -> None:
-    network, inputs, _ = prompted(kind, tmp_path)
+def test_gradients_reach_prompts_only(transformer, kind: str) -> None:
+    network, inputs, _ = prompted(transformer(kind))
     tokens, keys, values = (normal(1, 2, 24, seed=seed).requires_grad_() for seed in range(3))
     network(Prompts(tokens, {0: (keys, values)}), *inputs).square().sum().backward()
     assert all(float(one.grad.abs().max()) > 0 for one in (tokens, keys, values))

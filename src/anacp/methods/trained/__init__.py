@@ -6,23 +6,16 @@ from anacp.methods.trained.dualprompt import DualPrompt
 from anacp.methods.trained.joint_fine_tuning import JointFineTuning
 from anacp.methods.trained.joint_linear_probe import JointLinearProbe
 from anacp.methods.trained.l2p import L2P
-from anacp.methods.trained.registry import TRAINED, register, trained
 from anacp.methods.trained.sequential_fine_tuning import SequentialFineTuning
-from anacp.methods.trained.settings import SETTINGS, settings
 from anacp.methods.trained.slca import SLCA
 
 __all__ = [
     "L2P",
-    "SETTINGS",
     "SLCA",
-    "TRAINED",
     "CODAPrompt",
     "DualPrompt",
     "JointFineTuning",
     "JointLinearProbe",
     "SequentialFineTuning",
     "TrainedMethod",
-    "register",
-    "settings",
-    "trained",
 ]

@@ -2,62 +2,74 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Generator, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from anacp.adaptation.checkpoint import Checkpoint
-from anacp.adaptation.loop import Piece, optimise
-from anacp.adaptation.training import check_examples, data_identity, read_pieces
+from anacp.adaptation import Checkpoint, OptimiserPlan, data_identity, optimise, read_pieces
 from anacp.backbones import Backbone
 from anacp.backbones import backbone as find_backbone
-from anacp.backbones.readahead import read_ahead
-from anacp.errors import InputError, MismatchError, NotLearnedError
-from anacp.files import TensorFile, write_file
-from anacp.learners.inputs import Labels, label_kind
-from anacp.learners.keeping import MODEL
-from anacp.learners.summary import Part
-from anacp.methods.given import as_items
-from anacp.methods.method import Progress
-from anacp.methods.origin import Origin
+from anacp.catalogue import METHODS, MethodEntry, entry_of
+from anacp.encoders import Origin
+from anacp.errors import InputError, MismatchError, NotLearnedError, ParameterError
+from anacp.files import TensorFile, write_tensors
+from anacp.items import Modality, as_items, content_hash
+from anacp.learners import MODEL, StoredPart
 from anacp.methods.trained.head import grow_head
-from anacp.methods.trained.registry import trained
-from anacp.methods.trained.stage import Stage, State, TaskExamples
+from anacp.methods.trained.task import Arrived, Stage, State, TaskExamples
+from anacp.progress import Progress, Report
 
-__all__ = ["TrainedMethod"]
-
-PIECE = 32  # rows that are scored together
+KIND = "trained"  # as a model file states it
 
 
 class TrainedMethod(ABC):
     """Texts or images → predictions, by a network of which something is trained with every task.
 
-    A method gives its constructor, `_stages` and `_scores`. Equal arguments give equal weights, bit for bit on the
-    same machine with the same number of threads.
+    A method gives its constructor with a `plan`, `_stages` and `_scores`, and is decorated with
+    `anacp.catalogue.method`. Equal arguments give equal weights, bit for bit on the same machine with the same number
+    of threads.
+
+    Parameters
+    ----------
+    backbone : str or Backbone
+        The network; most methods need a transformer.
+    rate : float
+        Learning rate of what is trained inside the network, and of the head where that has none of its own.
+    epochs, batch_size : int
+        Passes over a task's items, and items a step.
+    seed : int
+        Decides the first weights, the order of the rows and all that is drawn.
+    checkpoints : path, optional
+        A folder: a killed `learn` goes on from there.
     """
 
-    joint: ClassVar[bool] = False  # learns all tasks at once, and nothing afterwards
+    plan: OptimiserPlan
 
-    def __init__(self, backbone: str | Backbone, *, seed: int, checkpoints: str | Path | None) -> None:
+    def __init__(
+        self,
+        backbone: str | Backbone,
+        *,
+        rate: float,
+        epochs: int,
+        batch_size: int,
+        seed: int,
+        checkpoints: str | Path | None,
+    ) -> None:
         self.backbone = find_backbone(backbone) if isinstance(backbone, str) else backbone
-        self.seed = seed
+        self.rate, self.epochs, self.batch_size, self.seed = rate, epochs, batch_size, seed
         self.checkpoints = None if checkpoints is None else Path(checkpoints)
-        self._arrived: Labels = np.empty(0, np.str_)  # (c,) classes in the order of their arrival
-        self._task_of = torch.empty(0, dtype=torch.int64)  # (c,)
-        self._n_tasks = 0
+        self._arrived = Arrived()
         self._state: State = {}
-        self._spent: list[Path] = []
-        self.seconds_before = 0.0
+        self._spent: list[Checkpoint] = []
+        self.seconds_before = 0.0  # what the last `learn` had spent already before it was killed and went on
 
     @abstractmethod
     def _stages(self, task: TaskExamples, state: State) -> Generator[Stage, None, None]:
@@ -71,11 +83,21 @@ class TrainedMethod(ABC):
         """Return the scores of all classes in the order of their arrival."""  # (n, c)
 
     @property
-    def classes_(self) -> Labels:
+    def classes_(self) -> NDArray[Any]:
         """The classes learned so far, sorted."""  # (c,)
-        return np.sort(self._arrived)
+        return np.sort(self._arrived.classes)
 
-    def learn(self, examples: Sequence[Any], labels: ArrayLike, *, progress: Progress | None = None) -> None:
+    @property
+    def modality(self) -> Modality:
+        """What it takes: "image" or "text"."""
+        return self.backbone.modality
+
+    @property
+    def origin(self) -> Origin:
+        """The backbone that it began with, and can run on alone."""
+        return Origin.of(self.backbone)
+
+    def learn(self, examples: Sequence[Any], labels: ArrayLike, *, report: Report | None = None) -> None:
         """Learn one task: texts, or paths and Pillow images, with one label each.
 
         Either the whole task is learned or nothing changes. With `checkpoints`, the state after every epoch is kept
@@ -88,72 +110,56 @@ class TrainedMethod(ABC):
         NumericalError
             If the loss is no longer finite.
         """
-        task, arrived = self._task(as_items(examples), labels)
+        if self._arrived.n_tasks and self._entry.joint:
+            raise InputError(
+                f"Expected all tasks at once, got another: {self._entry.name} has been trained. "
+                "Make a new one and give it the examples of all tasks."
+            )
+        task = self._arrived.with_task(as_items(examples), labels)
         state = {name: tensor.clone() for name, tensor in self._state.items()}
-        grow_head(state, len(arrived), self.backbone.n_features, self.seed)
-        run = self._identity(task, arrived) if self.checkpoints else ""
-        written, done, seconds_before = [], 0.0, 0.0
-        for number, stage in enumerate(self._stages(task, state)):
-            checkpoint = Checkpoint(self.checkpoints, f"{run}-{number}") if self.checkpoints else None
-            for step in optimise(
-                stage.groups,
-                stage.batches or (lambda _, groups: self._read(task.items, groups)),
-                stage.loss,
-                len(task.items) if stage.n_rows is None else stage.n_rows,
-                stage.plan,
-                self.seed,
-                role=f"{type(self).__name__} task {task.index} stage {number}",
-                checkpoint=checkpoint,
-            ):
-                if progress is not None:
-                    share = (step.epoch - 1 + step.step / step.n_steps) / step.n_epochs
-                    told = f"epoch {step.epoch} of {step.n_epochs}, loss {step.loss:.3f}, {step.accuracy:.1f} % right"
-                    progress(done + stage.portion * share, f"{stage.words}: {told}")
-            done += stage.portion
-            if checkpoint:
-                written.append(checkpoint.path)
-                seconds_before += checkpoint.seconds
-        self._arrived, self._task_of, self._n_tasks, self._state = arrived, task.task_of, task.index + 1, state
-        self.seconds_before = seconds_before
-        for path in self._spent:  # whoever went on to this task has saved the one before
-            path.unlink(missing_ok=True)
-        self._spent = written
+        grow_head(state, len(task.arrived.classes), self.backbone.n_features, self.seed)
+        checkpoints = self._train(task, state, report)
+        self._arrived, self._state = task.arrived, state
+        self.seconds_before = sum((checkpoint.seconds for checkpoint in checkpoints), 0.0)
+        for spent in self._spent:  # whoever went on to this task has saved the one before
+            spent.path.unlink(missing_ok=True)
+        self._spent = checkpoints
 
     def scores(self, examples: Sequence[Any]) -> NDArray[Any]:
         """Return one score for each example and class, in the order of `classes_`; the largest is the prediction."""
-        if not self._n_tasks:
+        if not self._arrived.n_tasks:
             raise NotLearnedError(f"This {type(self).__name__} has learned nothing yet. Call `learn` first.")
-        items = as_items(examples)
         with torch.no_grad():
-            scores = self._scores(items, self._state).cpu().numpy()
-        return np.asarray(scores[:, np.argsort(self._arrived)])
+            scores = self._scores(as_items(examples), self._state).cpu().numpy()
+        return np.asarray(scores[:, np.argsort(self._arrived.classes)])
 
-    def predict(self, examples: Sequence[Any]) -> Labels:
+    def predict(self, examples: Sequence[Any]) -> NDArray[Any]:
         """Return the label of each example."""
         return np.asarray(self.classes_[self.scores(examples).argmax(1)])
 
-    def parts(self) -> list[Part]:
+    def predict_proba(self, examples: Sequence[Any]) -> NDArray[Any]:
+        """Return the softmax of the scores, in the order of `classes_`.
+
+        These probabilities are not calibrated: logits that were never trained against each other, as those of
+        different tasks are, need not be on one scale.
+        """  # (n, c)
+        return torch.from_numpy(self.scores(examples)).softmax(1).numpy()
+
+    def parts(self) -> list[StoredPart]:
         """Return what is stored between tasks, kind by kind."""
         kinds: dict[str, list[Tensor]] = {}
         for name, tensor in self._state.items():
             kinds.setdefault(name.partition(".")[0], []).append(tensor)
         return [
-            Part(kind, sum(one.numel() for one in tensors), sum(one.nbytes for one in tensors))
+            StoredPart(kind, sum(one.numel() for one in tensors), sum(one.nbytes for one in tensors))
             for kind, tensors in kinds.items()
         ]
 
     def save(self, path: str | Path) -> None:
         """Write everything that the next task or a prediction needs, all or nothing; the backbone stays outside."""
-        header = {
-            "method": type(self).__name__,
-            "parameters": self._parameters(),
-            "network": asdict(Origin.of(self.backbone)),
-            "classes": self._arrived.tolist(),
-            "classes_dtype": self._arrived.dtype.str,
-            "task_of": self._task_of.tolist(),
-            "n_tasks": self._n_tasks,
-        }
-        write_file(path, MODEL, header, self._state)
+        stated = {"kind": KIND, "method": self._entry.name, "parameters": self._parameters()}
+        header = stated | {"network": self.origin.header()} | self._arrived.header()
+        write_tensors(path, MODEL, header, self._state)
 
     @classmethod
     def load(cls, path: str | Path, *, backbone: Backbone | None = None, checkpoints: str | Path | None = None) -> Self:
@@ -170,69 +176,56 @@ class TrainedMethod(ABC):
         """
         file = TensorFile(path, MODEL)
         header = file.header
-        kind = trained(header["method"]) if "method" in header else None
+        kind = METHODS.find(header["method"]).make if "method" in header else None
         if kind is None or not issubclass(kind, cls):
             found = header.get("method") or header.get("learner") or "another kind of model"
             raise MismatchError(
                 f"Expected a saved {cls.__name__}, got {found}: {path}. Load it with the class it is of."
             )
-        origin = Origin(**header["network"])
+        origin = Origin.restored(header["network"])
         backbone = find_backbone(origin.name) if backbone is None else backbone
         origin.check(Origin.of(backbone))
         model: Self = kind(backbone, checkpoints=checkpoints, **header["parameters"])
-        model._arrived = np.array(header["classes"], np.dtype(header["classes_dtype"]))
-        model._task_of = torch.tensor(header["task_of"], dtype=torch.int64)
-        model._n_tasks, model._state = header["n_tasks"], file.tensors()
+        model._arrived, model._state = Arrived.restored(header), file.tensors()
         return model
 
-    def _read(self, items: Sequence[Any], groups: list[list[int]]) -> Iterable[list[Piece]]:
-        reader = self.backbone.reader
-        return read_ahead(lambda rows: read_pieces(self.backbone, items, rows), groups, workers=reader.workers)
-
-    def _outputs(
-        self, items: Sequence[Any], width: int, forward: Callable[[list[int], tuple[Tensor, ...]], Tensor]
-    ) -> Tensor:
-        """Return forward(rows, inputs) of all items, computed in pieces without gradients."""  # (n, width)
-        outputs = torch.empty(len(items), width)
-        order = self.backbone.reader.order(items)
-        groups = [order[start : start + PIECE] for start in range(0, len(order), PIECE)]
-        with torch.no_grad():
-            for pieces in self._read(items, groups):
-                for rows, arrays in pieces:
-                    inputs = tuple(torch.from_numpy(array).to(self.backbone.device) for array in arrays.values())
-                    outputs[rows] = forward(rows, inputs).cpu()
-        return outputs
-
-    def _task(self, items: list[Any], labels: ArrayLike) -> tuple[TaskExamples, Labels]:
-        if self.joint and self._n_tasks:
-            raise InputError(
-                f"Expected all tasks at once, got another: {type(self).__name__} has been trained. "
-                "Make a new one and give it the examples of all tasks."
-            )
-        classes, codes = check_examples(items, labels)
-        if self._n_tasks and label_kind(classes) != label_kind(self._arrived):
-            raise InputError(
-                f"Expected labels of the kind learned before, {label_kind(self._arrived)}, got {label_kind(classes)}. "
-                "Convert them first."
-            )
-        new = classes[~np.isin(classes, self._arrived)]
-        arrived = np.concatenate([self._arrived, new]) if self._n_tasks else new
-        place_of = {label: place for place, label in enumerate(arrived.tolist())}
-        places = torch.tensor([place_of[label] for label in classes.tolist()])
-        task_of = torch.cat([self._task_of, torch.full((len(new),), self._n_tasks)])
-        return TaskExamples(
-            self._n_tasks, items, places[torch.from_numpy(codes)], places.sort().values, task_of
-        ), arrived
+    @property
+    def _entry(self) -> MethodEntry:
+        entry = entry_of(type(self))
+        if entry is None:
+            name = type(self).__name__
+            raise ParameterError(f"Expected a method of the catalogue, got {name}. Decorate it with `@method()`.")
+        return entry
 
     def _parameters(self) -> dict[str, Any]:
-        names = inspect.signature(type(self).__init__).parameters.keys() - {"self", "backbone", "checkpoints"}
+        names = inspect.signature(type(self)).parameters.keys() - {"backbone", "checkpoints"}
         return {name: getattr(self, name) for name in sorted(names)}
 
-    def _identity(self, task: TaskExamples, arrived: Labels) -> str:
+    def _train(self, task: TaskExamples, state: State, report: Report | None) -> list[Checkpoint]:
+        """Go through the stages of a task, and return their checkpoints."""
+        run = self._identity(task) if self.checkpoints else ""
+        checkpoints, done = [], 0.0
+        for number, stage in enumerate(self._stages(task, state)):
+            checkpoint = Checkpoint(self.checkpoints, f"{run}-{number}") if self.checkpoints else None
+            checkpoints += [checkpoint] if checkpoint else []
+            for step in optimise(
+                stage.groups,
+                stage.batches or (lambda _, groups: read_pieces(self.backbone, task.items, groups)),
+                stage.loss,
+                len(task.items) if stage.n_rows is None else stage.n_rows,
+                stage.plan,
+                self.seed,
+                role=f"{type(self).__name__} task {task.index} stage {number}",
+                checkpoint=checkpoint,
+            ):
+                if report is not None:
+                    report(Progress(f"{stage.words}: {step}", done + stage.portion * step.share, 1.0))
+            done += stage.portion
+        return checkpoints
+
+    def _identity(self, task: TaskExamples) -> str:
         """Return a hash of all that decides the weights after this task."""
-        stated = [type(self).__name__, self._parameters(), self.backbone.fingerprint, self._arrived.tolist()]
-        digest = hashlib.blake2b(json.dumps(stated, sort_keys=True).encode(), digest_size=16)
-        digest.update(data_identity(self.backbone, task.items, arrived[task.codes.numpy()]).encode())
-        for name in sorted(self._state):
-            digest.update(name.encode() + self._state[name].contiguous().numpy().tobytes())
-        return digest.hexdigest()
+        stated = [self._entry.name, self._parameters(), self.backbone.fingerprint, self._arrived.classes.tolist()]
+        data = data_identity(self.backbone, task.items, task.arrived.classes[task.codes.numpy()])
+        kept = (content_hash(name.encode(), tensor.numpy().tobytes()) for name, tensor in sorted(self._state.items()))
+        return content_hash(json.dumps([stated, data, *kept], sort_keys=True).encode())

@@ -7,28 +7,27 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from anacp.adaptation.plan import Plan
+from anacp.adaptation import OptimiserPlan
 from anacp.backbones import Backbone
+from anacp.catalogue import method
 from anacp.errors import ParameterError
-from anacp.methods.trained.draws import orthonormal_to
 from anacp.methods.trained.prompt_method import PromptMethod
 from anacp.methods.trained.prompted_network import Prompts
-from anacp.methods.trained.registry import register
-from anacp.methods.trained.stage import State
-
-__all__ = ["CODAPrompt"]
+from anacp.methods.trained.task import State
+from anacp.randomness import standard_normal
 
 
-@register
+# For MiniLM as chosen on the validation split of CLINC150: docs/methods/trained.md.
+@method(takes="items", settings={"minilm": {"rate": 2e-2, "epochs": 2, "batch_size": 32}}, page="coda_prompt")
 class CODAPrompt(PromptMethod):
     """A prompt Σ_m cos(q ⊙ a_m, k_m) · p_m in each of several blocks; its halves are added keys and values.
 
     With every task new components join, orthogonal to the earlier ones at first; the earlier ones stay as they are.
 
+    Other parameters: those of every `TrainedMethod`.
+
     Parameters
     ----------
-    backbone : str or Backbone
-        A transformer.
     n_components : int, default=10
         New with every task; published as 100 for 10 tasks. The number of tasks need not be known.
     length : int, default=8
@@ -37,12 +36,6 @@ class CODAPrompt(PromptMethod):
         Blocks, counted from 0.
     rate : float, default=1e-3
         Learning rate, along a cosine to 0 over the epochs.
-    epochs, batch_size : int, default=20, 128
-        Passes over a task's items, and items a step.
-    seed : int, default=0
-        Decides the first weights and the order of the rows.
-    checkpoints : path, optional
-        A folder: a killed `learn` goes on from there.
     """
 
     def __init__(
@@ -58,17 +51,12 @@ class CODAPrompt(PromptMethod):
         seed: int = 0,
         checkpoints: str | Path | None = None,
     ) -> None:
-        super().__init__(backbone, seed=seed, checkpoints=checkpoints)
+        super().__init__(backbone, rate=rate, epochs=epochs, batch_size=batch_size, seed=seed, checkpoints=checkpoints)
         if length < 2 or length % 2:
             raise ParameterError(f"Expected an even length, half keys and half values, got {length}.")
-        self.n_components, self.length, self.prompt_layers = n_components, length, tuple(prompt_layers)
-        self.rate, self.epochs, self.batch_size = rate, epochs, batch_size
-        self.plan = Plan(epochs, batch_size, "adam", final_rate=0.0)
-
-    @property
-    def layers(self) -> tuple[int, ...]:
-        """The blocks that take prefixes."""
-        return self.prompt_layers
+        self.n_components, self.length = n_components, length
+        self.layers = self.prompt_layers = tuple(prompt_layers)
+        self.plan = OptimiserPlan(epochs, batch_size, "adam", final_rate=0.0)
 
     def _grow(self, state: State, task: int) -> list[str]:
         width, names = self.backbone.n_features, []
@@ -76,7 +64,7 @@ class CODAPrompt(PromptMethod):
             for kind, size in (("prompts", self.length * width), ("keys", width), ("attentions", width)):
                 earlier = [state[f"{kind}.{layer} of task {number}"].flatten(1) for number in range(task)]
                 name = f"{kind}.{layer} of task {task}"
-                drawn = orthonormal_to(
+                drawn = _orthonormal_to(
                     torch.cat([torch.empty(0, size), *earlier]), self.n_components, self.seed, f"CODA-Prompt {name}"
                 )
                 state[name] = drawn.view(-1, self.length, width) if kind == "prompts" else drawn
@@ -98,3 +86,16 @@ class CODAPrompt(PromptMethod):
             prompt = torch.tensordot(along / norms, components, 1)  # (n, length, d)
             prefixes[layer] = (prompt[:, : self.length // 2], prompt[:, self.length // 2 :])
         return Prompts(prefixes=prefixes), queries.new_zeros(())
+
+
+def _orthonormal_to(earlier: Tensor, n: int, seed: int, role: str) -> Tensor:
+    """Draw n rows of length 1 that are orthogonal to each other and to earlier rows (Gram–Schmidt)."""
+    width = earlier.shape[1]
+    if len(earlier) + n > width:
+        raise ParameterError(
+            f"Expected at most {width} components, since no more than that are orthogonal in {width} dimensions, got "
+            f"{len(earlier) + n}. Choose fewer components a task."
+        )
+    together = torch.cat([earlier, standard_normal(seed, role, n, width)]).double()
+    basis: Tensor = torch.linalg.qr(together.mT).Q  # (d, earlier + n)
+    return basis[:, len(earlier) :].mT.float().contiguous()

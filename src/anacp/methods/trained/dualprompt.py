@@ -2,33 +2,32 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from anacp.adaptation.plan import Plan
+from anacp.adaptation import OptimiserPlan
 from anacp.backbones import Backbone
-from anacp.methods.trained.draws import first_values
-from anacp.methods.trained.prompt_method import PromptMethod
+from anacp.catalogue import method
+from anacp.methods.trained.prompt_method import PromptMethod, first_values
 from anacp.methods.trained.prompted_network import Prompts
-from anacp.methods.trained.registry import register
-from anacp.methods.trained.stage import State
-
-__all__ = ["DualPrompt"]
+from anacp.methods.trained.task import State
 
 
-@register
+# For MiniLM as chosen on the validation split of CLINC150: docs/methods/trained.md.
+@method(takes="items", settings={"minilm": {"rate": 0.1, "epochs": 2, "batch_size": 32}}, page="dualprompt")
 class DualPrompt(PromptMethod):
     """Keys and values added to the attention: general ones in the first blocks, a task's own in the next.
 
     Training uses the task's own expert; a prediction uses the one whose key is nearest to the query. Experts and keys
     of earlier tasks stay as they are.
 
+    Other parameters: those of every `TrainedMethod`.
+
     Parameters
     ----------
-    backbone : str or Backbone
-        A transformer.
     general_layers, expert_layers : sequence of int, default=(0, 1), (2, 3, 4)
         Blocks, counted from 0.
     general_length, expert_length : int, default=5
@@ -37,15 +36,11 @@ class DualPrompt(PromptMethod):
         Weight of the term that draws the task's key to the queries.
     rate : float, default=0.03
         Learning rate for 256 rows a step; it is scaled with `batch_size`.
-    epochs, batch_size : int, default=5, 128
-        Passes over a task's items, and items a step.
     clip : float, default=1
         Largest norm of the gradient.
-    seed : int, default=0
-        Decides the first weights and the order of the rows.
-    checkpoints : path, optional
-        A folder: a killed `learn` goes on from there.
     """
+
+    rate_is_for: ClassVar[int | None] = 256
 
     def __init__(
         self,
@@ -63,20 +58,11 @@ class DualPrompt(PromptMethod):
         seed: int = 0,
         checkpoints: str | Path | None = None,
     ) -> None:
-        super().__init__(backbone, seed=seed, checkpoints=checkpoints)
+        super().__init__(backbone, rate=rate, epochs=epochs, batch_size=batch_size, seed=seed, checkpoints=checkpoints)
         self.general_layers, self.expert_layers = tuple(general_layers), tuple(expert_layers)
-        self.general_length, self.expert_length, self.pull = general_length, expert_length, pull
-        self.rate, self.epochs, self.batch_size, self.clip = rate, epochs, batch_size, clip
-        self.plan = Plan(epochs, batch_size, "adam", clip=clip)
-
-    @property
-    def layers(self) -> tuple[int, ...]:
-        """The blocks that take prefixes."""
-        return self.general_layers + self.expert_layers
-
-    @property
-    def _step_rate(self) -> float:
-        return self.rate * self.batch_size / 256
+        self.layers = self.general_layers + self.expert_layers
+        self.general_length, self.expert_length, self.pull, self.clip = general_length, expert_length, pull, clip
+        self.plan = OptimiserPlan(epochs, batch_size, "adam", clip=clip)
 
     def _grow(self, state: State, task: int) -> list[str]:
         width = self.backbone.n_features

@@ -4,10 +4,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from anacp.adaptation.parts import uniform
-from anacp.methods.trained.stage import State
-
-__all__ = ["HEAD", "OpenRows", "grow_head", "scores_of"]
+from anacp.adaptation import uniform
+from anacp.methods.trained.task import State
 
 HEAD = ("head.weight", "head.bias")
 
@@ -17,8 +15,8 @@ def grow_head(state: State, n_classes: int, n_features: int, seed: int) -> None:
     weight, bias = state.get(HEAD[0], torch.empty(0, n_features)), state.get(HEAD[1], torch.empty(0))
     rows, biases = [weight], [bias]
     for place in range(len(weight), n_classes):
-        rows.append(uniform(weight.new_empty(1, n_features), n_features, seed, f"head {place}"))
-        biases.append(uniform(bias.new_empty(1), n_features, seed, f"head {place} bias"))
+        rows.append(uniform((1, n_features), n_features, seed, f"head {place}"))
+        biases.append(uniform((1,), n_features, seed, f"head {place} bias"))
     state[HEAD[0]], state[HEAD[1]] = torch.cat(rows), torch.cat(biases)
 
 

@@ -2,50 +2,54 @@
 
 from collections.abc import Generator
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Literal
 
 from torch import Tensor, nn
 
-from anacp.adaptation.parts import Parts
-from anacp.adaptation.plan import Plan
-from anacp.adaptation.recipes import Recipe
+from anacp.adaptation import OptimiserPlan, Parts, Recipe
 from anacp.backbones import Backbone
-from anacp.methods.trained.registry import register
-from anacp.methods.trained.stage import Stage, State, TaskExamples
+from anacp.catalogue import method
+from anacp.methods.trained.task import Stage, State, TaskExamples
 from anacp.methods.trained.tuned_network import TunedNetwork
 
-__all__ = ["JointFineTuning"]
 
-
-@register
+# For MiniLM as chosen on the validation split of CLINC150: docs/methods/trained.md.
+@method(
+    takes="items",
+    joint=True,
+    settings={
+        "minilm": {
+            "rank": 16,
+            "everywhere": True,
+            "rate": 5e-4,
+            "head_rate": 5e-3,
+            "epochs": 4,
+            "batch_size": 32,
+            "schedule": "one-cycle",
+        }
+    },
+    page="joint",
+)
 class JointFineTuning(TunedNetwork):
     """LoRA and a linear head, trained on the examples of all tasks together.
 
+    Other parameters: those of every `TrainedMethod`.
+
     Parameters
     ----------
-    backbone : str or Backbone
-        A transformer.
     rank : int, default=8
         Of LoRA.
     everywhere : bool, default=False
         Whether every linear layer of every block takes LoRA, instead of queries and values alone.
     rate, head_rate : float, default=1e-4, 1e-3
         Learning rates of LoRA and head. Published with MoCo-v3: ten times both, and a `final_rate` of 0.01.
-    epochs, batch_size : int, default=20, 128
-        Passes over the items, and items a step.
     schedule : {"cosine", "one-cycle"}, default="cosine"
         Along a cosine from epoch to epoch, or up and down from step to step.
     final_rate : float, default=0.1
         Share of the rates at the end of the cosine.
     weight_decay : float, default=0.01
         AdamW's.
-    seed : int, default=0
-        Decides the first weights and the order of the rows.
-    checkpoints : path, optional
-        A folder: a killed `learn` goes on from there.
     """
-
-    joint: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -63,11 +67,10 @@ class JointFineTuning(TunedNetwork):
         seed: int = 0,
         checkpoints: str | Path | None = None,
     ) -> None:
-        super().__init__(backbone, seed=seed, checkpoints=checkpoints)
-        self.rank, self.everywhere, self.rate, self.head_rate = rank, everywhere, rate, head_rate
-        self.epochs, self.batch_size = epochs, batch_size
+        super().__init__(backbone, rate=rate, epochs=epochs, batch_size=batch_size, seed=seed, checkpoints=checkpoints)
+        self.rank, self.everywhere, self.head_rate = rank, everywhere, head_rate
         self.schedule, self.final_rate, self.weight_decay = schedule, final_rate, weight_decay
-        self.plan = Plan(
+        self.plan = OptimiserPlan(
             epochs, batch_size, "adamw", weight_decay=weight_decay, schedule=schedule, final_rate=final_rate
         )
 

@@ -1,46 +1,34 @@
 """Joint linear probe: softmax regression on the frozen features of all tasks at once."""
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from anacp.adaptation.loop import Piece, cross_entropy
-from anacp.adaptation.plan import Group, Plan
+from anacp.adaptation import Group, OptimiserPlan, cross_entropy
 from anacp.backbones import Backbone
+from anacp.catalogue import method
 from anacp.methods.trained.base import TrainedMethod
 from anacp.methods.trained.head import OpenRows, scores_of
-from anacp.methods.trained.registry import register
-from anacp.methods.trained.stage import Stage, State, TaskExamples
-
-__all__ = ["JointLinearProbe"]
+from anacp.methods.trained.task import Stage, State, TaskExamples, feature_batches
 
 
-@register
+# For MiniLM as chosen on the validation split of CLINC150: docs/methods/trained.md.
+@method(takes="items", joint=True, settings={"minilm": {"rate": 0.1}}, page="joint")
 class JointLinearProbe(TrainedMethod):
     """A linear head on the frozen backbone, trained on all tasks together: what the features alone allow.
 
     `anacp.LinearProbe` is the same on rows of features.
 
+    Other parameters: those of every `TrainedMethod`.
+
     Parameters
     ----------
-    backbone : str or Backbone
-        Any network.
-    rate : float, default=0.01
-        Learning rate.
-    epochs, batch_size : int, default=30, 128
-        Passes over the items, and items a step.
     weight_decay : float, default=5e-4
         On weights and intercepts.
-    seed : int, default=0
-        Decides the first weights and the order of the rows.
-    checkpoints : path, optional
-        A folder: a killed `learn` goes on from there.
     """
-
-    joint: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -53,22 +41,20 @@ class JointLinearProbe(TrainedMethod):
         seed: int = 0,
         checkpoints: str | Path | None = None,
     ) -> None:
-        super().__init__(backbone, seed=seed, checkpoints=checkpoints)
-        self.rate, self.epochs, self.batch_size, self.weight_decay = rate, epochs, batch_size, weight_decay
-        self.plan = Plan(epochs, batch_size, "sgd", momentum=0.9, weight_decay=weight_decay)
+        super().__init__(backbone, rate=rate, epochs=epochs, batch_size=batch_size, seed=seed, checkpoints=checkpoints)
+        self.weight_decay = weight_decay
+        self.plan = OptimiserPlan(epochs, batch_size, "sgd", momentum=0.9, weight_decay=weight_decay)
 
     def _stages(self, task: TaskExamples, state: State) -> Generator[Stage, None, None]:
         device = self.backbone.device
         x, targets = self.backbone.encode(task.items), task.targets.to(device)
         head = OpenRows(state, task.present, device)
 
-        def batches(_: int, groups: list[list[int]]) -> Iterable[list[Piece]]:
-            return ([(rows, {"features": x[rows]})] for rows in groups)
-
         def loss(rows: list[int], inputs: tuple[Tensor, ...]) -> tuple[Tensor, int]:
             return cross_entropy(head(*inputs), targets[rows])
 
-        yield Stage("linear probe", [Group(head.parameters, self.rate)], loss, self.plan, batches=batches)
+        groups = [Group(head.parameters, self.rate)]
+        yield Stage("linear probe", groups, loss, self.plan, batches=lambda _, rows: feature_batches(x, rows))
         head.close()
 
     def _scores(self, items: Sequence[Any], state: State) -> Tensor:

@@ -5,33 +5,28 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Generator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
-from anacp.adaptation.loop import cross_entropy
-from anacp.adaptation.plan import Group, Plan
+from anacp.adaptation import Group, cross_entropy
 from anacp.errors import ParameterError
 from anacp.methods.trained.base import TrainedMethod
 from anacp.methods.trained.head import OpenRows, scores_of
 from anacp.methods.trained.prompted_network import PromptedNetwork, Prompts
-from anacp.methods.trained.stage import Stage, State, TaskExamples
+from anacp.methods.trained.task import Stage, State, TaskExamples, outputs_of
+from anacp.randomness import generator
 
-__all__ = ["PromptMethod"]
+LARGEST = 0.01  # of the numbers with which L2P and DualPrompt begin
 
 
 class PromptMethod(TrainedMethod):
     """A method that learns prompts. The query of an item is its features from the frozen backbone without prompts."""
 
-    plan: Plan
-    rate: float
+    rate_is_for: ClassVar[int | None] = None  # rows a step; `rate` is scaled with `batch_size` if it is for some number
     read_prompts: bool = False
-
-    @property
-    def layers(self) -> tuple[int, ...]:
-        """The blocks that take prefixes."""
-        return ()
+    layers: tuple[int, ...] = ()  # the blocks that take prefixes
 
     @abstractmethod
     def _grow(self, state: State, task: int) -> list[str]:
@@ -47,7 +42,7 @@ class PromptMethod(TrainedMethod):
     @property
     def _step_rate(self) -> float:
         """The learning rate of prompts and head."""
-        return self.rate
+        return self.rate if self.rate_is_for is None else self.rate * self.batch_size / self.rate_is_for
 
     @cached_property
     def _network(self) -> PromptedNetwork:
@@ -88,4 +83,9 @@ class PromptMethod(TrainedMethod):
             prompts, _ = self._prompts(kept, queries[rows], None)
             return scores_of(kept, self._network(prompts, *inputs))
 
-        return self._outputs(items, len(state["head.bias"]), forward)
+        return outputs_of(self.backbone, items, len(state["head.bias"]), forward)
+
+
+def first_values(seed: int, role: str, *shape: int) -> Tensor:
+    """Draw small positive numbers, by name, as L2P and DualPrompt begin."""
+    return torch.empty(shape).uniform_(0, LARGEST, generator=generator(seed, role))

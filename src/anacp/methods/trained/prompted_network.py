@@ -14,11 +14,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
-from anacp.backbones.network import PooledNetwork, blocks_of
-from anacp.backbones.presets import Pooling
+from anacp.backbones import PooledNetwork, Pooling, blocks_of
 from anacp.errors import MismatchError
-
-__all__ = ["PromptedNetwork", "Prompts"]
 
 INTERFACE = "anacp-prefix"
 KEYS = ("key", "k_proj", "k_lin")  # the projection to keys in BERT; in ViT, DINO-v2, CLIP; in DistilBERT
@@ -88,13 +85,9 @@ class PromptedNetwork(nn.Module):
     def _prepend(self, _: nn.Module, positional: tuple[Any, ...], named: dict[str, Any]) -> Any:
         if self._tokens is None:
             return None
-        if positional:
-            return (self._joined(positional[0]), *positional[1:]), named
-        return positional, named | {"hidden_states": self._joined(named["hidden_states"])}
-
-    def _joined(self, hidden: Tensor) -> Tensor:
-        assert self._tokens is not None
-        return torch.cat([self._tokens.expand(len(hidden), -1, -1), hidden], 1)
+        hidden = positional[0] if positional else named["hidden_states"]
+        joined = torch.cat([self._tokens.expand(len(hidden), -1, -1), hidden], 1)
+        return ((joined, *positional[1:]), named) if positional else (positional, named | {"hidden_states": joined})
 
     def _take_out(self, _: nn.Module, __: Any, output: Any) -> Any:
         if self._tokens is not None:

@@ -8,21 +8,16 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from anacp.adaptation.loop import cross_entropy
-from anacp.adaptation.plan import Group, Plan
-from anacp.backbones.network import PooledNetwork
+from anacp.adaptation import Group, cross_entropy
+from anacp.backbones import PooledNetwork
 from anacp.methods.trained.base import TrainedMethod
 from anacp.methods.trained.head import OpenRows, scores_of
-from anacp.methods.trained.stage import Stage, State, TaskExamples
-
-__all__ = ["TunedNetwork"]
+from anacp.methods.trained.task import Stage, State, TaskExamples, outputs_of
 
 
 class TunedNetwork(TrainedMethod):
     """A method that fine-tunes: by default all weights of the network."""
 
-    plan: Plan
-    rate: float  # of the network
     head_rate: float
 
     def _trainable(self, network: nn.Module) -> dict[str, Tensor]:
@@ -56,7 +51,7 @@ class TunedNetwork(TrainedMethod):
         return network
 
     def _features(self, network: PooledNetwork, items: Sequence[Any]) -> Tensor:
-        return self._outputs(items, self.backbone.n_features, lambda _, inputs: network(*inputs))
+        return outputs_of(self.backbone, items, self.backbone.n_features, lambda _, inputs: network(*inputs))
 
     def _scores(self, items: Sequence[Any], state: State) -> Tensor:
         network, _ = self._tuned(state)

@@ -5,33 +5,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anacp.reports.figures.style import COLOURS, Style, calm, new_figure
+from anacp.reports.figures.style import BLUE, Style, calm, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = ["confused_bars", "forgetting_bars"]
 
 
 def forgetting_bars(panels: Mapping[str, Mapping[str, tuple[float, float]]], looks: Mapping[str, Style]) -> "Figure":
     """Draw one panel for each metric, one bar a method, with its deviation; zero is a line to compare with."""
     names = list(dict.fromkeys(name for panel in panels.values() for name in panel))
     figure = new_figure(8, 1.2 + 0.3 * len(names))
-    for axes, (title, panel) in zip(
-        figure.subplots(1, len(panels), sharey=True, squeeze=False)[0], panels.items(), strict=True
-    ):
-        for place, name in enumerate(names):
-            if name in panel:
-                value, deviation = panel[name]
-                axes.barh(
-                    place,
-                    value,
-                    xerr=deviation or None,
-                    color=looks[name].colour,
-                    hatch=looks[name].hatch,
-                    edgecolor="white",
-                    error_kw={"elinewidth": 1, "capsize": 2},
-                )
+    whiskers = {"elinewidth": 1, "capsize": 2}
+    places = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+    for axes, (title, panel) in zip(places, panels.items(), strict=True):
+        for name, (value, deviation) in panel.items():
+            look = {"color": looks[name].colour, "hatch": looks[name].hatch, "edgecolor": "white"}
+            axes.barh(names.index(name), value, xerr=deviation or None, error_kw=whiskers, **look)
         axes.axvline(0, color="black", linewidth=0.8)
         axes.set(title=title, xlabel="percentage points", yticks=range(len(names)))
         axes.set_yticklabels(names)
@@ -46,7 +35,7 @@ def confused_bars(pairs: Sequence[tuple[str, str, int, int]], *, title: str) -> 
     axes = figure.add_subplot()
     shares = [100 * count / n for _, _, count, n in pairs]
     places = np.arange(len(pairs))
-    axes.barh(places, shares, color=COLOURS[0])
+    axes.barh(places, shares, color=BLUE)
     for place, share, (_, _, count, n) in zip(places.tolist(), shares, pairs, strict=True):
         axes.annotate(
             f"{count} of {n}", (share, place), xytext=(3, 0), textcoords="offset points", va="center", fontsize=8

@@ -5,12 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anacp.reports.figures.style import new_figure, styles
+from anacp.reports.figures.style import class_styles, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = ["STAGES", "embedding_panels"]
 
 STAGES = {"input": "input features", "random": "random features", "projected": "after the projection"}
 MOST_NAMED = 12
@@ -23,33 +21,16 @@ def embedding_panels(embedding: Mapping[str, Any]) -> "Figure":
     figure = new_figure(3.4 * len(stages), 3.9)
     labels = np.asarray(embedding["labels"])
     names = [str(name) for name in embedding["classes"]]
-    looks = list(styles(map(str, range(len(names)))).values())
+    looks = class_styles(len(names))
     for axes, (stage, title) in zip(figure.subplots(1, len(stages), squeeze=False)[0], stages.items(), strict=True):
         points = np.asarray(embedding["stages"][stage], float)  # (n, 2)
         for index, name in enumerate(names):
-            own = points[labels == index]
-            axes.scatter(
-                own[:, 0],
-                own[:, 1],
-                s=10,
-                color=looks[index].colour,
-                marker=looks[index].marker,
-                alpha=0.75,
-                linewidths=0,
-                label=name,
-                rasterized=len(points) > MOST_DRAWN,
-            )
+            look = {"color": looks[index].colour, "marker": looks[index].marker, "alpha": 0.75, "linewidths": 0}
+            axes.scatter(*points[labels == index].T, s=10, label=name, rasterized=len(points) > MOST_DRAWN, **look)
         axes.set(title=title, xticks=[], yticks=[], aspect="auto")
         axes.spines[:].set_color("#bbbbbb")
     if len(names) <= MOST_NAMED:
         handles, shown = figure.axes[0].get_legend_handles_labels()
-        figure.legend(
-            handles,
-            shown,
-            loc="outside lower center",
-            ncols=min(len(names), 6),
-            frameon=False,
-            fontsize=8,
-            markerscale=2,
-        )
+        layout = {"ncols": min(len(names), 6), "frameon": False, "fontsize": 8, "markerscale": 2}
+        figure.legend(handles, shown, loc="outside lower center", **layout)
     return figure

@@ -1,35 +1,20 @@
 """A table before it is written in any format."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Literal
 
-from anacp.learners.summary import format_bytes
-from anacp.reports.collect import Statistic
-
-__all__ = [
-    "MISSING",
-    "Cell",
-    "Column",
-    "Kind",
-    "Row",
-    "Table",
-    "blocks",
-    "number",
-    "rank",
-    "seconds",
-    "share",
-    "size",
-    "words",
-]
+from anacp.reports.collection import Mean
+from anacp.words import format_bytes
 
 MISSING = "–"
 SHORTEST = 1e-3  # seconds that are worth a number
-Kind = Literal["", "bound", "other", "summary"]
+RowKind = Literal["", "bound", "other", "summary"]
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """What a reader sees, and the numbers behind it."""
 
     text: str = MISSING
@@ -39,20 +24,26 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """A column; neighbours of the same group share a heading."""
 
     name: str
     group: str = ""
     numeric: bool = True
+    wide: bool = False  # holds sentences, which may break
+
+    @property
+    def head(self) -> str:
+        """Its name, with that of its group."""
+        return f"{self.group}: {self.name}" if self.group else self.name
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """A row; a rule is drawn where the kind of the row before was another."""
 
-    cells: tuple[Cell, ...]
-    kind: Kind = ""
+    cells: tuple[TableCell, ...]
+    kind: RowKind = ""
 
 
 @dataclass(frozen=True)
@@ -61,50 +52,65 @@ class Table:
 
     id: str
     caption: str
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
+    columns: tuple[TableColumn, ...]
+    rows: tuple[TableRow, ...]
+
+    def groups(self) -> list[tuple[str, int]]:
+        """Return the headings above the columns, each with how many it spans; nothing where no column has one."""
+        spans = [(name, len(list(found))) for name, found in groupby(self.columns, key=lambda column: column.group)]
+        return spans if any(name for name, _ in spans) else []
+
+    def ruled(self) -> Iterator[tuple[TableRow, bool]]:
+        """Yield each row, and whether a rule stands above it."""
+        for index, row in enumerate(self.rows):
+            yield row, index > 0 and row.kind != self.rows[index - 1].kind
 
 
-def blocks(groups: Iterable[Iterable[tuple[Cell, ...]]]) -> tuple[Row, ...]:
+def text_columns(*names: str) -> tuple[TableColumn, ...]:
+    """Return columns that hold no numbers."""
+    return tuple(TableColumn(name, numeric=False) for name in names)
+
+
+def blocks(groups: Iterable[Iterable[tuple[TableCell, ...]]]) -> tuple[TableRow, ...]:
     """Return the rows of groups that a rule divides."""
-    kinds: tuple[Kind, Kind] = ("", "other")
-    return tuple(Row(cells, kinds[index % 2]) for index, group in enumerate(groups) for cells in group)
+    kinds: tuple[RowKind, RowKind] = ("", "other")
+    return tuple(TableRow(cells, kinds[index % 2]) for index, group in enumerate(groups) for cells in group)
 
 
-def words(text: object) -> Cell:
+def words(text: object) -> TableCell:
     """Return a cell of text."""
-    return Cell(str(text)) if text not in (None, "") else Cell()
+    return TableCell(str(text)) if text not in (None, "") else TableCell()
 
 
-def number(found: Statistic | tuple[float, float] | None) -> Cell:
+def measured(found: Mean | tuple[float, float] | None) -> TableCell:
     """Return an accuracy as it is printed; the deviation of a single seed is no number."""
     if found is None:
-        return Cell()
+        return TableCell()
     if isinstance(found, tuple):
-        found = Statistic(*found, n=3)
-    return Cell(f"{found.mean:.2f}", found.mean, found.deviation if found.n > 1 else None)
+        found = Mean(*found, n=3)
+    return TableCell(f"{found.value:.2f}", found.value, found.deviation if found.n > 1 else None)
 
 
-def seconds(value: float) -> Cell:
+def seconds(value: float) -> TableCell:
     """Return a time with about two digits that mean something."""
     if value < SHORTEST:
-        return Cell(MISSING, 0.0)
-    return Cell(f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 1 else f"{value:.2g}", value)
+        return TableCell(MISSING, 0.0)
+    return TableCell(f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 1 else f"{value:.2g}", value)
 
 
-def size(value: float) -> Cell:
+def size(value: float) -> TableCell:
     """Return a size in bytes with its unit."""
-    return Cell(format_bytes(value), value) if value else Cell()
+    return TableCell(format_bytes(value), value) if value else TableCell()
 
 
-def share(value: float | None) -> Cell:
+def share(value: float | None) -> TableCell:
     """Return a reduction of error in per cent, with the way the error went."""
     if value is None:
-        return Cell()
-    return Cell(f"{abs(value):.1f} % {'↓' if value >= 0 else '↑'}", value)
+        return TableCell()
+    return TableCell(f"{abs(value):.1f} % {'↓' if value >= 0 else '↑'}", value)
 
 
-def rank(cells: Sequence[Cell], competing: Sequence[bool]) -> list[Cell]:
+def rank(cells: Sequence[TableCell], competing: Sequence[bool]) -> list[TableCell]:
     """Mark the best and second best of the competing cells; equal as printed is equal, and one alone is not best."""
     shown = [
         round(cell.value, 2) if counts and cell.value is not None else None

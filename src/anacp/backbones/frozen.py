@@ -1,0 +1,202 @@
+"""The backbone: a frozen pretrained network from inputs to features, and what decides them."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from anacp.backbones.engines import Engine, EngineName, make_engine
+from anacp.backbones.inputs import Reader, read_ahead
+from anacp.backbones.network import LAST_LAYER, PooledNetwork, weights_hash
+from anacp.backbones.preprocessing import Preprocessing
+from anacp.backbones.presets import PRESETS, Pooling, Preset
+from anacp.errors import NumericalError, ParameterError
+from anacp.items import Modality, as_items, hold
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Backbones of one identity give the same features, to rounding."""
+
+    backbone: str
+    weights: str  # their hash
+    preprocessing: Preprocessing
+    pooling: Pooling
+    adaptation: str | None = None
+    layers: tuple[int, ...] = LAST_LAYER
+
+    @classmethod
+    def of(cls, preset: Preset, weights: str) -> Self:
+        """Return the identity of a preset with those weights."""
+        # A transformers folder may move; its weights say what it is.
+        name = preset.name if preset.name in PRESETS else preset.architecture
+        return cls(name, weights, preset.preprocessing, preset.pooling)
+
+    def adapted(self, adaptation: str) -> Self:
+        """Return the identity after something was done to the network."""
+        return replace(self, adaptation=" > ".join(filter(None, (self.adaptation, adaptation))))
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of all of it; the last layer alone is what was meant before layers could be chosen, and not named."""
+        parts = asdict(self)
+        if self.layers == LAST_LAYER:
+            del parts["layers"]
+        return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+
+class Backbone:
+    """A frozen pretrained network; made by `backbone(name)`.
+
+    Attributes
+    ----------
+    preset : Preset
+        What it is: preprocessing, pooling, licence, what it was pretrained on.
+    identity : Identity
+        What decides its features: weights, preprocessing, pooling, name, adaptation and layers.
+    fingerprint : str
+        A hash of the identity. Equal fingerprints give equal features (to rounding), so a model file records it and
+        refuses another.
+    reader : Reader
+        What turns inputs into the arrays that `run` and `module()` take.
+    """
+
+    def __init__(
+        self,
+        preset: Preset,
+        network: nn.Module,
+        reader: Reader,
+        *,
+        engine: EngineName = "auto",
+        device: str = "cpu",
+        identity: Identity | None = None,
+    ) -> None:
+        self.preset = preset
+        self.device = device
+        self.reader = reader
+        self.identity = identity or Identity.of(preset, weights_hash(network))
+        self.fingerprint = self.identity.fingerprint
+        self._pooled = PooledNetwork(network.eval(), preset.pooling, self.identity.layers).to(device)
+        self._engine_name: EngineName = engine
+        self._engine: Engine | None = None
+
+    def __repr__(self) -> str:
+        return f"<Backbone {self.preset.name}: {self.modality} -> {self.n_features} features>"
+
+    @property
+    def n_features(self) -> int:
+        """How many numbers a row has."""
+        return self.preset.n_features
+
+    @property
+    def modality(self) -> Modality:
+        """What goes in: "image" or "text"."""
+        return self.preset.modality
+
+    @property
+    def adaptation(self) -> str | None:
+        """What was done to the network after pretraining."""
+        return self.identity.adaptation
+
+    @property
+    def engine(self) -> str:
+        """What runs the network: "onnx" or "torch". The network is exported on first use."""
+        return self._running().name
+
+    @property
+    def batch_size(self) -> int:
+        """How many inputs run together. On a CPU no input's features depend on which others there are, to the bit."""
+        return min(self.reader.batch_size, self._running().batch_size)
+
+    def encode(self, inputs: Sequence[Any]) -> NDArray[np.float32]:
+        """Return one row of features per input; reading overlaps computing.
+
+        Parameters
+        ----------
+        inputs : sequence
+            Texts for a text backbone; paths, Pillow images or images of `anacp.items` for an image backbone.
+
+        Raises
+        ------
+        ImageError
+            If an image cannot be read; the message names the file. `Encoder.encode` can skip it.
+        """  # (n, d)
+        items = as_items(inputs)
+        size = self.batch_size  # exported before threads start: exporting touches process-wide warning filters
+        x = np.empty((len(items), self.n_features), np.float32)
+
+        def read(start: int) -> tuple[int, Mapping[str, NDArray[Any]]]:
+            group = range(start, min(start + size, len(items)))
+            return start, self.reader.read([hold(items[place], self.modality, place).source for place in group])
+
+        for start, arrays in read_ahead(read, range(0, len(items), size), workers=self.reader.workers):
+            x[start : start + size] = self.run(arrays)
+        return x
+
+    def run(self, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
+        """Return the features of what `reader` made of some inputs."""  # (n, d)
+        x = self._running().run(arrays)
+        if not np.isfinite(x).all():
+            raise NumericalError(
+                f"Expected finite features, got NaN or infinity from {self.preset.name} on {self.device}. "
+                "Half precision may overflow there: use device='cpu'."
+            )
+        return x
+
+    def module(self) -> nn.Module:
+        """Return a copy of the torch network, yours to adapt; the backbone itself stays frozen."""
+        return copy.deepcopy(self._pooled.network)
+
+    def with_module(self, module: nn.Module, adaptation: str) -> Backbone:
+        """Return this backbone running an adapted network.
+
+        Parameters
+        ----------
+        module : torch.nn.Module
+            The network from `module()` after adaptation. It is put into eval mode and must not change any more.
+        adaptation : str
+            What was done to it, as a fingerprint: part of the new backbone's fingerprint.
+        """
+        if not adaptation:
+            raise ParameterError("Expected a fingerprint of the adaptation, got an empty text. Describe what was done.")
+        return self._changed(self.preset, module, self.identity.adapted(adaptation))
+
+    def with_layers(self, layers: Sequence[int]) -> Backbone:
+        """Return this backbone with the features of other layers, pooled like the last and side by side.
+
+        Parameters
+        ----------
+        layers : sequence of int
+            Which, in this order: 0 is the first layer, -1 the last. A transformer has its blocks, EfficientNet-Lite its
+            blocks and the convolution that follows them.
+        """
+        if tuple(layers) == self.identity.layers:
+            return self
+        example = [torch.from_numpy(array).to(self.device) for array in self.reader.example().values()]
+        with torch.inference_mode():
+            widths = self._pooled.widths(*example)
+        n = len(widths)
+        if not layers or not all(-n <= layer < n for layer in layers):
+            raise ParameterError(
+                f"Expected layers from {-n} to {n - 1}, got {list(layers)}. {self.preset.name} has {n} of them."
+            )
+        from_the_end = tuple(layer if layer < 0 else layer - n for layer in layers)
+        preset = replace(self.preset, n_features=sum(widths[layer] for layer in from_the_end))
+        return self._changed(preset, self._pooled.network, replace(self.identity, layers=from_the_end))
+
+    def _changed(self, preset: Preset, network: nn.Module, identity: Identity) -> Backbone:
+        return Backbone(preset, network, self.reader, engine=self._engine_name, device=self.device, identity=identity)
+
+    def _running(self) -> Engine:
+        if self._engine is None:
+            self._engine = make_engine(self._engine_name, self._pooled, self.reader.example(), self.device)
+        return self._engine

@@ -1,0 +1,59 @@
+"""Which network a model was learned with: it can run on no other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from anacp.backbones import LAST_LAYER, Backbone
+from anacp.errors import MismatchError
+from anacp.items import Modality
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a model file says of its features."""
+
+    name: str
+    fingerprint: str
+    modality: Modality
+    n_features: int
+    adaptation: str | None = None
+    layers: tuple[int, ...] = LAST_LAYER
+
+    @classmethod
+    def of(cls, backbone: Backbone) -> Origin:
+        """Return what is to be remembered of a backbone."""
+        name, identity = backbone.preset.name, backbone.identity
+        return cls(
+            name, backbone.fingerprint, backbone.modality, backbone.n_features, identity.adaptation, identity.layers
+        )
+
+    def header(self) -> dict[str, Any]:
+        """Return it ready for JSON; files have no word on layers where there is only the last."""
+        return {key: value for key, value in asdict(self).items() if key != "layers" or value != LAST_LAYER}
+
+    @classmethod
+    def restored(cls, header: Mapping[str, Any]) -> Origin:
+        """Return it from what `header` gave."""
+        return cls(**{**header, "layers": tuple(header.get("layers", LAST_LAYER))})
+
+    def __str__(self) -> str:
+        adapted = f", adapted: {self.adaptation}" if self.adaptation else ""
+        layers = "" if self.layers == LAST_LAYER else f", layers {', '.join(map(str, self.layers))}"
+        return f"{self.name} (fingerprint {self.fingerprint[:12]}{adapted}{layers})"
+
+    def check(self, other: Origin) -> None:
+        """Refuse another backbone: its features mean something else."""
+        if other.fingerprint == self.fingerprint:
+            return
+        if other.name != self.name:
+            advice = f"Use {self.name}, or learn a model of its own with {other.name}."
+        elif self.adaptation != other.adaptation:
+            advice = "Give the adapted backbone itself: `Classifier.load(path, backbone=adapted)`."
+        elif self.layers != other.layers:
+            advice = f"Use `with_layers({list(self.layers)})` of it."
+        else:
+            advice = "The weights or their preprocessing have changed: bring back those it was learned with."
+        raise MismatchError(f"Expected the backbone that the model was learned with, {self}, got {other}. {advice}")

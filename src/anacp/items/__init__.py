@@ -1,0 +1,20 @@
+"""What is learned and predicted, before it is features: texts, and images that are opened when they are looked at."""
+
+from anacp.items.held import Held, Modality, OnError, as_items, as_text, hold
+from anacp.items.item import ArrayImage, EncodedImage, ImageFile, LazyImage, content_hash
+from anacp.items.pictures import open_image
+
+__all__ = [
+    "ArrayImage",
+    "EncodedImage",
+    "Held",
+    "ImageFile",
+    "LazyImage",
+    "Modality",
+    "OnError",
+    "as_items",
+    "as_text",
+    "content_hash",
+    "hold",
+    "open_image",
+]

@@ -1,0 +1,114 @@
+"""Images that are opened when looked at: a name, a content hash, and a picture on demand."""
+
+import hashlib
+import io
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anacp.errors import DataFileError, MissingDataError
+from anacp.extras import require
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+
+def content_hash(*parts: bytes) -> str:
+    """Return 128 bits of BLAKE2b in hexadecimal."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()
+
+
+class LazyImage(ABC):
+    """A reference to an image. It holds no open file, so it can be copied to other threads and processes."""
+
+    name: str  # stable: relative to the root of its data set, with forward slashes
+
+    @abstractmethod
+    def open(self) -> "Image":
+        """Return the decoded picture, in the mode it was stored in."""
+
+    @abstractmethod
+    def digest(self) -> str:
+        """Return a hash of the stored content: the same content has the same digest, whatever its name."""
+
+    def place(self) -> str:
+        """Return where it is stored, for messages."""
+        return self.name
+
+    def __str__(self) -> str:
+        return self.place()
+
+
+class EncodedImage(LazyImage):
+    """An image that is stored as an encoded file (JPEG, PNG, …) somewhere."""
+
+    @abstractmethod
+    def read(self) -> bytes:
+        """Return the encoded file."""
+
+    def open(self) -> "Image":
+        """Return the decoded picture, in the mode it was stored in."""
+        pillow: Any = require("PIL.Image", extra="images", purpose="Opening an image")
+        try:
+            image: Image = pillow.open(io.BytesIO(self.read()))
+            image.load()
+        except (OSError, SyntaxError, ValueError) as problem:
+            if isinstance(problem, MissingDataError | DataFileError):
+                raise
+            raise DataFileError(
+                f"Expected an image, got something that cannot be decoded: {self.place()} ({problem}). "
+                "Copy or unpack it again from its source."
+            ) from problem
+        return image
+
+    def digest(self) -> str:
+        """Return a hash of the encoded file."""
+        return content_hash(self.read())
+
+
+@dataclass(frozen=True)
+class ImageFile(EncodedImage):
+    """An image that is a file of its own."""
+
+    path: Path
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", Path(self.path))
+        object.__setattr__(self, "name", self.name or self.path.name)
+
+    def read(self) -> bytes:
+        """Return the encoded file."""
+        try:
+            return self.path.read_bytes()
+        except FileNotFoundError as problem:
+            raise MissingDataError(f"Expected a file at {self.path}, got none. Unpack or copy it again.") from problem
+
+    def place(self) -> str:
+        """Return the path."""
+        return str(self.path)
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayImage(LazyImage):
+    """An image whose pixels are in memory already, such as a row of CIFAR's arrays."""
+
+    pixels: NDArray[np.uint8]  # (height, width, 3)
+    name: str
+
+    def open(self) -> "Image":
+        """Return the picture in mode RGB."""
+        pillow: Any = require("PIL.Image", extra="images", purpose="Opening an image")
+        image: Image = pillow.fromarray(np.ascontiguousarray(self.pixels))
+        return image
+
+    def digest(self) -> str:
+        """Return a hash of shape and pixels."""
+        return content_hash(repr(self.pixels.shape).encode(), np.ascontiguousarray(self.pixels).tobytes())

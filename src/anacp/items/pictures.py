@@ -1,0 +1,102 @@
+"""From any image file to 8-bit RGB, upright."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from anacp.errors import ImageError
+from anacp.extras import require
+from anacp.items.item import EncodedImage, LazyImage
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+ImageSource = str | Path | Any  # or a Pillow image, or a LazyImage; Pillow is not imported to say so
+
+
+def open_image(source: ImageSource) -> Image:
+    """Return an image as upright 8-bit RGB, whatever its size, mode or rotation tag; transparency becomes white.
+
+    Raises
+    ------
+    ImageError
+        If the file is missing, truncated, not an image, or so large that it may be a decompression bomb.
+    """
+    try:
+        with _opened(source) as image:
+            return _upright_rgb(image)
+    except (ImageError, MemoryError):
+        raise
+    except Exception as problem:  # foreign bytes can make a decoder fail in any way; all of them mean a bad file
+        raise bad_image(source, problem) from problem
+
+
+def _opened(source: ImageSource) -> Image:
+    pillow: Any = require("PIL.Image", extra="images", purpose="Reading images")
+    if isinstance(source, pillow.Image):
+        own: Image = source.copy()  # the caller's image stays open and unchanged
+        return own
+    if isinstance(source, str | Path):
+        image: Image = pillow.open(source)
+    elif isinstance(source, EncodedImage):
+        image = pillow.open(io.BytesIO(source.read()))
+    elif isinstance(source, LazyImage):
+        image = source.open()
+    else:
+        raise ImageError(f"Expected a path or a Pillow image, got {type(source).__name__}. Give one of the two.")
+    limit = pillow.MAX_IMAGE_PIXELS
+    if limit is not None and image.width * image.height > limit:
+        image.close()
+        raise ImageError(
+            f"Expected at most {limit:,} pixels, got {image.width} x {image.height}: {_name(source)}. It may be a "
+            "decompression bomb; scale it down, or raise PIL.Image.MAX_IMAGE_PIXELS if you trust it."
+        )
+    return image
+
+
+def _upright_rgb(image: Image) -> Image:
+    from PIL import Image, ImageOps
+
+    image.load()
+    if not (image.width and image.height):
+        raise ValueError(f"it has {image.width} x {image.height} pixels")
+    image = ImageOps.exif_transpose(image)
+    if image.mode.startswith(("I", "F")):
+        return Image.fromarray(_eight_bits(np.asarray(image))).convert("RGB")
+    if image.mode in ("RGBA", "LA", "PA", "RGBa", "La") or "transparency" in image.info:
+        # Premultiplied modes convert only to their own plain form.
+        plain = {"RGBa": "RGBA", "La": "LA"}.get(image.mode, image.mode)
+        with_alpha = image.convert(plain).convert("RGBA")
+        return Image.alpha_composite(Image.new("RGBA", image.size, "white"), with_alpha).convert("RGB")
+    return image.convert("RGB")
+
+
+def _eight_bits(pixels: np.ndarray) -> np.ndarray:
+    """Scale by the type's range, never by the image's own: a dark picture stays dark. Pillow would clip at 255."""
+    if pixels.dtype.kind == "f":
+        if not np.isfinite(pixels).all():
+            raise ValueError("it has pixels that are not finite numbers")
+        scaled = pixels * 255 if pixels.max() <= 1 else pixels  # floats come as 0 … 1 or as 0 … 255
+    else:
+        scaled = pixels / 257.0  # 16 bits; Pillow also opens them as 32-bit integers
+    return np.asarray(scaled.clip(0, 255).round(), np.uint8)
+
+
+def bad_image(source: ImageSource, problem: Exception) -> ImageError:
+    """Return the error for something that is no image, or cannot be read."""
+    name = _name(source)
+    if isinstance(problem, FileNotFoundError):
+        return ImageError(f"Expected an image file, got a path that does not exist: {name}. Check the path.")
+    kind = "truncated" if "truncated" in str(problem).lower() else "unreadable"
+    return ImageError(
+        f"Expected an image, got a file that is {kind} or of another kind: {name} ({problem}). "
+        "Remove or replace it, or have bad files skipped."
+    )
+
+
+def _name(source: ImageSource) -> str:
+    return f"a Pillow image of mode {source.mode}" if hasattr(source, "mode") else str(source)

@@ -1,0 +1,121 @@
+"""Symmetric matrices, of which only the lower triangle is computed, read and stored."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+
+import torch
+from torch import Tensor
+
+# Rows a strip: few enough to waste little above the diagonal, enough for full GEMM speed.
+STRIP = 500
+
+
+@dataclass(frozen=True, eq=False)
+class Triangle:
+    """A symmetric matrix (m, m) as strips of rows, each up to its diagonal; what lies above in a strip is unspecified.
+
+    It is used as a value: whoever adds in place (`add_gram_`) does so on a copy of its own.
+    """
+
+    strips: tuple[Tensor, ...]
+
+    @classmethod
+    def zeros(cls, size: int, *, device: str = "cpu", dtype: torch.dtype = torch.float32) -> Self:
+        """Return an empty matrix."""
+        stops = range(STRIP, size + STRIP, STRIP)
+        widths = [min(stop, size) for stop in stops]
+        heights = [width - (stop - STRIP) for width, stop in zip(widths, stops, strict=True)]
+        shapes = zip(heights, widths, strict=True)
+        return cls(tuple(torch.zeros(height, width, device=device, dtype=dtype) for height, width in shapes))
+
+    @classmethod
+    def gram(cls, rows: Tensor) -> Self:
+        """Return rowsᵀ rows (m, m)."""
+        result = cls.zeros(rows.shape[1], device=str(rows.device), dtype=rows.dtype)
+        result.add_gram_(rows)
+        return result
+
+    def __len__(self) -> int:
+        return self.strips[-1].shape[1] if self.strips else 0
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The precision."""
+        return self.strips[0].dtype
+
+    def add_gram_(self, rows: Tensor, *, sign: int = 1) -> None:
+        """Add sign · rowsᵀ rows in place; torch has no symmetric rank-k update, so that strips cover one triangle."""
+        for place, strip in self._places():
+            strip.addmm_(rows[:, place].mT, rows[:, : place.stop], alpha=sign)
+
+    def copy(self) -> Self:
+        """Return a copy to add to."""
+        return type(self)(tuple(strip.clone() for strip in self.strips))
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(tuple(mine + theirs for mine, theirs in zip(self.strips, other.strips, strict=True)))
+
+    def scaled(self, factor: float | Tensor) -> Self:
+        """Return the matrix times a number."""
+        return type(self)(tuple(strip * factor for strip in self.strips))
+
+    def to(self, target: torch.dtype | torch.device | str) -> Self:
+        """Return the matrix in another precision or on another device."""
+        return type(self)(tuple(strip.to(target) for strip in self.strips))
+
+    def dense(self) -> Tensor:
+        """Return a matrix (m, m) of one's own whose lower triangle is this one."""
+        first = self.strips[0] if self.strips else torch.empty(0, 0)
+        matrix = first.new_zeros(len(self), len(self))
+        for place, strip in self._places():
+            matrix[place, : place.stop] = strip
+        return matrix
+
+    def symmetric(self) -> Tensor:
+        """Return the full matrix (m, m)."""
+        return symmetric(self.dense())
+
+    def diagonal(self) -> Tensor:
+        """Return the diagonal (m,)."""
+        return torch.cat([strip[:, place].diagonal() for place, strip in self._places()])
+
+    def times(self, columns: Tensor) -> Tensor:
+        """Return this matrix times columns (m, k), without making it dense."""
+        product = torch.empty_like(columns)
+        for place, strip in self._places():
+            left = strip[:, : place.start]
+            product[place] = left @ columns[: place.start] + symmetric(strip[:, place]) @ columns[place]
+            product[: place.start] += left.mT @ columns[place]
+        return product
+
+    def packed(self) -> Tensor:
+        """Return the lower triangle row after row, m(m+1)/2 numbers."""
+        size = len(self)
+        if self.strips and self.strips[0].is_meta:  # sizes only
+            return self.strips[0].new_empty(size * (size + 1) // 2)
+        return torch.cat(
+            [strip[i, : place.start + i + 1] for place, strip in self._places() for i in range(len(strip))]
+        )
+
+    @classmethod
+    def unpacked(cls, packed: Tensor, size: int) -> Self:
+        """Return the matrix that was packed."""
+        matrix = cls.zeros(size, device=str(packed.device), dtype=packed.dtype)
+        lengths = torch.arange(1, size + 1)
+        starts = (lengths.cumsum(0) - lengths).tolist()
+        for place, strip in matrix._places():
+            for i in range(len(strip)):
+                row = place.start + i
+                strip[i, : row + 1] = packed[starts[row] : starts[row] + row + 1]
+        return matrix
+
+    def _places(self) -> Iterator[tuple[slice, Tensor]]:
+        """Yield the strips with the rows that they are."""
+        for strip in self.strips:
+            yield slice(strip.shape[1] - len(strip), strip.shape[1]), strip
+
+
+def symmetric(lower: Tensor) -> Tensor:
+    """Return the full symmetric matrix (m, m) of a lower triangle."""
+    return lower.tril() + lower.tril(-1).mT

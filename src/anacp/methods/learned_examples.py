@@ -1,0 +1,94 @@
+"""Which examples a model has learned: eight bytes each, so that none is learned twice or forgotten unlearned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from anacp.errors import ModelFileError
+from anacp.learners import Labels
+
+Digests = NDArray[np.int64]
+NOTHING: Digests = np.empty(0, np.int64)
+
+
+class LearnedExamples:
+    """A set of (label, content) pairs; a value."""
+
+    def __init__(self, by_class: Mapping[Any, Digests] | None = None) -> None:
+        self._by_class = dict(by_class or {})  # label: sorted digests
+
+    @classmethod
+    def of(cls, labels: Labels, digests: Sequence[bytes]) -> LearnedExamples:
+        """Return the set of some examples."""
+        short = _short(digests)
+        return cls({label: np.unique(short[rows]) for label, rows in _groups(labels)})
+
+    def __len__(self) -> int:
+        return sum(map(len, self._by_class.values()))
+
+    def holds(self, label: Any, digest: bytes) -> bool:
+        """Say whether an example was learned."""
+        held, short = self._by_class.get(label, NOTHING), _short([digest])[0]
+        place = int(np.searchsorted(held, short))
+        return place < len(held) and bool(held[place] == short)
+
+    def contains(self, labels: Labels, digests: Sequence[bytes]) -> NDArray[np.bool_]:
+        """Return for each example whether it was learned."""  # (n,)
+        short, found = _short(digests), np.zeros(len(digests), bool)
+        for label, rows in _groups(labels):
+            found[rows] = np.isin(short[rows], self._by_class.get(label, NOTHING))
+        return found
+
+    def __add__(self, other: LearnedExamples) -> LearnedExamples:
+        union = dict(self._by_class)
+        for label, digests in other._by_class.items():
+            union[label] = np.union1d(union.get(label, NOTHING), digests)
+        return LearnedExamples(union)
+
+    def __sub__(self, other: LearnedExamples) -> LearnedExamples:
+        left = {
+            label: np.setdiff1d(held, other._by_class.get(label, NOTHING)) for label, held in self._by_class.items()
+        }
+        return LearnedExamples({label: held for label, held in left.items() if len(held)})
+
+    def without(self, label: Any) -> LearnedExamples:
+        """Return the set without a class."""
+        return LearnedExamples({other: held for other, held in self._by_class.items() if other != label})
+
+    def n_shared(self, other: LearnedExamples) -> int:
+        """Return how many examples are in both."""
+        common = self._by_class.keys() & other._by_class.keys()
+        return sum(len(np.intersect1d(self._by_class[label], other._by_class[label])) for label in common)
+
+    def tensors(self, classes: Sequence[Any]) -> dict[str, Tensor]:
+        """Return what a model file keeps, in the order of the classes."""
+        digests = [self._by_class.get(label, NOTHING) for label in classes]
+        return {
+            "counts": torch.tensor([len(held) for held in digests]),
+            "digests": torch.from_numpy(np.concatenate(digests)),
+        }
+
+    @classmethod
+    def restored(cls, classes: Sequence[Any], tensors: Mapping[str, Tensor]) -> LearnedExamples:
+        """Return the set from what `tensors` gave."""
+        counts, digests = tensors["counts"].numpy(), tensors["digests"].numpy()
+        if len(counts) != len(classes) or counts.sum() != len(digests):
+            raise ModelFileError("Expected one digest for each example, got another number. Save the model anew.")
+        parts = np.split(digests, np.cumsum(counts)[:-1])
+        return cls(dict(zip(classes, parts, strict=True)))
+
+
+def _short(digests: Sequence[bytes]) -> Digests:
+    return np.frombuffer(b"".join(digest[:8] for digest in digests), np.int64)
+
+
+def _groups(labels: Labels) -> Iterator[tuple[Any, NDArray[np.intp]]]:
+    distinct, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    rows = np.split(np.argsort(codes, kind="stable"), np.cumsum(counts)[:-1])
+    yield from zip(distinct.tolist(), rows, strict=False)  # of no labels, split makes one empty part

@@ -1,0 +1,90 @@
+"""Pseudo-features drawn from the remembered Gaussians N(μ_c, Σ) (Section 3.3)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from anacp.linalg import cholesky_factor, low_rank_factor, symmetric_roots
+from anacp.randomness import standard_normal
+from anacp.statistics import ClassMoments
+
+# The remembered covariance may be singular (few examples, or more features than examples). Relative to E‖x‖², this
+# much on the diagonal outweighs the rounding of a scatter kept in that precision, and nothing else.
+JITTER = {torch.float64: 1e-10, torch.float32: 1e-6}
+# Up to this many examples a feature, the rank of a class's covariance makes its root cheap.
+SHARE_OF_LOW_RANK = 0.5
+
+
+@dataclass(frozen=True)
+class ReplayGroup:
+    """Some classes, and the noise that is added to the mean of each."""
+
+    classes: Tensor  # (k,)
+    coordinates: Tensor  # (n_replay, r)
+    basis: Tensor | None  # (r, d); None stands for the identity
+
+    @property
+    def noise(self) -> Tensor:
+        """The noise itself (n_replay, d)."""
+        return self.coordinates if self.basis is None else self.coordinates @ self.basis
+
+    def basis_times(self, matrix: Tensor) -> Tensor:
+        """Return basis · matrix (r, m)."""
+        return matrix if self.basis is None else self.basis @ matrix
+
+    def to(self, dtype: torch.dtype) -> "ReplayGroup":
+        """Return this group in another precision."""
+        basis = None if self.basis is None else self.basis.to(dtype)
+        return ReplayGroup(self.classes, self.coordinates.to(dtype), basis)
+
+
+def replay_groups(
+    moments: ClassMoments, n_replay: int, *, n_groups: int, seed: int, role: str
+) -> Iterator[ReplayGroup]:
+    """Yield noise for every class, n_replay rows of N(0, Σ) each.
+
+    Under a shared covariance class c gets the noise of group c mod n_groups, so that a projection of the noise serves
+    many classes; noise of different groups is independent. With one covariance a class, each class is a group.
+    """
+    n_classes, by_class = moments.n_classes, moments.spread == "class"
+    n_groups = n_classes if by_class else min(n_groups, n_classes)
+    jitter = JITTER[moments.scatter_dtype] * (moments.mean_square() or 1.0)
+    factor = torch.empty(0)
+    for group in range(n_groups):
+        classes = torch.arange(group, n_classes, n_groups, device=moments.means.device)
+        normal = standard_normal(seed, f"{role}/{group}", n_replay, moments.means.shape[1]).to(moments.means)
+        if by_class and moments.counts[group] <= SHARE_OF_LOW_RANK * normal.shape[1]:
+            yield ReplayGroup(classes, *_of_low_rank(normal, moments, group))
+            continue
+        if by_class or group == 0:
+            factor = _factor(moments.covariance_of(group) if by_class else moments.covariance(), jitter)
+        yield ReplayGroup(classes, normal * factor if factor.ndim == 1 else normal @ factor.mT, None)
+
+
+def draw(moments: ClassMoments, n_replay: int, *, seed: int, role: str) -> tuple[Tensor, Tensor]:
+    """Return independent draws for every class as rows (c·n_replay, d) and their class indices."""
+    rows, classes = [], []
+    for group in replay_groups(moments, n_replay, n_groups=moments.n_classes, seed=seed, role=role):
+        rows.append((moments.means[group.classes][:, None] + group.noise).flatten(0, 1))
+        classes.append(group.classes.repeat_interleave(n_replay))
+    return torch.cat(rows), torch.cat(classes)
+
+
+def _factor(covariance: Tensor, jitter: float) -> Tensor:
+    """Return L with L Lᵀ = Σ; for a diagonal (d,) its square roots."""
+    if covariance.ndim == 1:
+        return covariance.clamp_min(0).sqrt()
+    return cholesky_factor(covariance + jitter * torch.eye(len(covariance)).to(covariance))
+
+
+def _of_low_rank(normal: Tensor, moments: ClassMoments, c: int) -> tuple[Tensor, Tensor]:
+    """Return normal · Σ_c^{1/2} as coordinates and basis: with Σ_c = F Fᵀ, Σ_c^{1/2} = F (FᵀF)^{-1/2} Fᵀ.
+
+    F depends on the order of its pivots, which rounding may decide; the symmetric root does not.
+    """
+    factor, _ = low_rank_factor(moments.triangles[c].scaled(1 / moments.counts[c].clamp_min(1)))  # (d, r)
+    factor = factor.to(normal.dtype)
+    _, inverse = symmetric_roots(factor.mT @ factor)
+    return normal @ factor @ inverse, factor.mT

@@ -1,0 +1,67 @@
+"""Files that the version before wrote load, and predict the same."""
+
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import anacp
+from anacp.adaptation import Adaptation
+from anacp.backbones import backbone
+from anacp.errors import RidgeEdgeWarning
+from anacp.learners import Learner
+from anacp.methods import Classifier, TrainedMethod
+from tests.backbones.models import needs_minilm
+from tests.conftest import blobs
+
+FOLDER = Path(__file__).resolve().parents[1] / "previous"
+LEARNERS = sorted(FOLDER.glob("*solved.anacp"))
+
+
+@pytest.mark.parametrize("path", LEARNERS, ids=lambda path: path.stem)
+def test_learners(path: Path) -> None:
+    arrays = np.load(FOLDER / "learners.npz")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RidgeEdgeWarning)
+        model = anacp.load(path)
+        assert isinstance(model, Learner)
+        np.testing.assert_allclose(model.decision_function(arrays["x"]), arrays[f"{path.stem} scores"], atol=1e-5)
+        np.testing.assert_allclose(model.predict_proba(arrays["x"]), arrays[f"{path.stem} probabilities"], atol=1e-5)
+        x, _ = blobs(n_rows=2, n_features=6)
+        model.partial_fit(x, ["elk"] * len(x))  # and goes on learning
+        assert "elk" in model.predict(x)
+
+
+@needs_minilm
+@pytest.mark.parametrize("name", ["classifier", "adapted-classifier", "concatenated"])
+def test_classifiers(name: str) -> None:
+    said = json.loads((FOLDER / "texts.json").read_text())
+    model = anacp.load(FOLDER / f"{name}.anacp")
+    assert isinstance(model, Classifier)
+    np.testing.assert_allclose(model.predict_proba(said["shown"]), said[name], atol=1e-5)
+    assert model.is_known(said["items"], said["labels"]).all()
+    assert model.learn(said["items"], said["labels"]).n_new == 0
+    if name != "classifier":
+        assert model.encoder.fingerprint == said[f"{name} fingerprint"]
+
+
+@needs_minilm
+def test_trained() -> None:
+    said = json.loads((FOLDER / "texts.json").read_text())
+    model = anacp.load(FOLDER / "trained.anacp")
+    assert isinstance(model, TrainedMethod)
+    np.testing.assert_allclose(model.scores(said["shown"]), said["trained"], atol=1e-4)
+
+
+@needs_minilm
+def test_adaptation() -> None:
+    said = json.loads((FOLDER / "texts.json").read_text())
+    adaptation = Adaptation.load(FOLDER / "adaptation.safetensors")
+    assert adaptation.fingerprint == said["adaptation"]
+    assert adaptation.apply(backbone("minilm-l6")).fingerprint == said["adapted"]
+
+
+def test_all_are_here() -> None:
+    assert len(LEARNERS) == 38
