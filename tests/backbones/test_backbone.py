@@ -194,6 +194,26 @@ def test_reading_ahead_is_bounded_ordered_and_stops() -> None:
     assert max(started) < 60
 
 
+def test_who_stops_reading_ahead_does_not_wait_for_what_is_being_read() -> None:
+    started, released = threading.Event(), threading.Event()
+
+    def read(item: int) -> int:
+        if item == 1:
+            started.set()
+            released.wait(60)
+        return item
+
+    results = read_ahead(read, range(9), workers=1)
+    assert next(results) == 0
+    assert started.wait(60)
+    closing = threading.Thread(target=results.close)
+    closing.start()
+    closing.join(20)
+    waits = closing.is_alive()
+    released.set()
+    assert not waits
+
+
 @needs_lite0
 def test_lite0() -> None:
     exported, eager = backbone("efficientnet-lite0", engine="onnx"), backbone("efficientnet-lite0", engine="torch")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Protocol, TypeVar
 
@@ -108,20 +108,21 @@ class TextReader:
         return self._tokenizer(list(inputs), truncation=True, max_length=self._max_tokens, **options)
 
 
-def read_ahead(function: Callable[[T], R], items: Iterable[T], *, workers: int) -> Iterator[R]:
+def read_ahead(function: Callable[[T], R], items: Iterable[T], *, workers: int) -> Generator[R, None, None]:
     """Yield function(item) in order, computed by threads; at most `workers` + 1 results wait at any time."""
-    with ThreadPoolExecutor(workers, thread_name_prefix="anacp-read") as pool:
-        waiting: deque[Future[R]] = deque()
-        try:
-            for item in items:
-                waiting.append(pool.submit(function, item))
-                if len(waiting) > workers:
-                    yield waiting.popleft().result()
-            while waiting:
+    pool = ThreadPoolExecutor(workers, thread_name_prefix="anacp-read")
+    waiting: deque[Future[R]] = deque()
+    try:
+        for item in items:
+            waiting.append(pool.submit(function, item))
+            if len(waiting) > workers:
                 yield waiting.popleft().result()
-        finally:  # a caller that stops early does not wait for what nobody will read
-            for future in waiting:
-                future.cancel()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        # Not waiting for the threads: what a caller abandons is closed by the garbage collector, which may run inside
+        # the start of a thread, where joining another one waits for a lock that this thread holds.
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def digests(items: Sequence[Any], modality: Modality) -> list[bytes]:
