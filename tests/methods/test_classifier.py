@@ -172,7 +172,7 @@ def test_a_solution_is_in_the_file(tmp_path) -> None:
     classifier = made().solve()
     classifier.save(tmp_path / "model")
     restored = anacp.Classifier.load(tmp_path / "model", backbone=small())
-    assert restored.learner._knowledge.is_solved(restored.learner.get_params())
+    assert restored.learner._knowledge.solved_with(restored.learner.get_params())
     np.testing.assert_array_equal(restored.predict_proba(shown), classifier.predict_proba(shown))
     with pytest.raises(NotLearnedError, match="has learned nothing yet"):
         anacp.Classifier(small(), quick()).solve()

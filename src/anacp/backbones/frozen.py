@@ -21,6 +21,7 @@ from anacp.backbones.preprocessing import Preprocessing
 from anacp.backbones.presets import PRESETS, Pooling, Preset
 from anacp.errors import NumericalError, ParameterError
 from anacp.items import Modality, as_items, hold
+from anacp.threads import OwnLock
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,7 @@ class Backbone:
         self._pooled = PooledNetwork(network.eval(), preset.pooling, self.identity.layers).to(device)
         self._engine_name: EngineName = engine
         self._engine: Engine | None = None
+        self._starting = OwnLock()
 
     def __repr__(self) -> str:
         return f"<Backbone {self.preset.name}: {self.modality} -> {self.n_features} features>"
@@ -198,5 +200,7 @@ class Backbone:
 
     def _running(self) -> Engine:
         if self._engine is None:
-            self._engine = make_engine(self._engine_name, self._pooled, self.reader.example(), self.device)
+            with self._starting:
+                if self._engine is None:
+                    self._engine = make_engine(self._engine_name, self._pooled, self.reader.example(), self.device)
         return self._engine

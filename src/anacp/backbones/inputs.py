@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from anacp.backbones.preprocessing import ImagePreprocessing
 from anacp.items import Modality, as_text, hold, open_image
 from anacp.randomness import standard_normal
+from anacp.threads import OwnLock
 
 Arrays = dict[str, NDArray[Any]]
 T = TypeVar("T")
@@ -79,7 +80,7 @@ class ProcessorReader(ImageReader):
 class TextReader:
     """Tokenize, and pad to the longest text of the batch."""
 
-    workers = 1  # a tokenizer changes its own padding state when called: one thread only
+    workers = 1
     # A text that is padded to its neighbours' length gets other last digits than alone. Alone, it always gets the same,
     # so that forgetting takes out exactly what learning put in.
     batch_size = 1
@@ -87,6 +88,7 @@ class TextReader:
     def __init__(self, tokenizer: Any, max_tokens: int) -> None:
         self._tokenizer = tokenizer
         self._max_tokens = max_tokens
+        self._lock = OwnLock()  # a tokenizer changes its own padding state when called: one thread at a time
 
     def order(self, inputs: Sequence[Any]) -> list[int]:
         """Texts of like length together: little padding, little wasted work."""
@@ -105,7 +107,8 @@ class TextReader:
         return self.read(["a short text", "and a second one that is a little longer than the first"])
 
     def _tokens(self, inputs: Sequence[str], **options: Any) -> Any:
-        return self._tokenizer(list(inputs), truncation=True, max_length=self._max_tokens, **options)
+        with self._lock:
+            return self._tokenizer(list(inputs), truncation=True, max_length=self._max_tokens, **options)
 
 
 def read_ahead(function: Callable[[T], R], items: Iterable[T], *, workers: int) -> Generator[R, None, None]:

@@ -18,13 +18,22 @@ from anacp.encoders.store import FeatureStore
 from anacp.errors import ParameterError
 from anacp.items import Modality, OnError, as_items
 from anacp.progress import Report
+from anacp.threads import OwnLock
 
 ADAPTATION = "adaptation."  # what the names of an adaptation's tensors begin with in a model file
 
 
+_LOADING = OwnLock()
+
+
+def _shared(name: str, engine: EngineName, device: str) -> Backbone:
+    """Return a backbone; it is frozen, so that the encoders and threads of a process share one."""
+    with _LOADING:
+        return _loaded(name, engine, device)
+
+
 @lru_cache(maxsize=4)
 def _loaded(name: str, engine: EngineName, device: str) -> Backbone:
-    """Return a backbone; it is frozen, so that the encoders of a process share one."""
     return load_backbone(name, engine=engine, device=device)
 
 
@@ -67,6 +76,8 @@ class Encoder:
         self._given, self._layers = backbone, layers
         self._engine: EngineName = engine
         self._device, self._stated = device, origin
+        self._made: tuple[Backbone, ...] | None = None
+        self._making = OwnLock()
         if isinstance(backbone, Backbone):
             self.parts  # noqa: B018 (what does not fit is refused now)
         elif not backbone.startswith("hf:"):
@@ -78,19 +89,21 @@ class Encoder:
     @cached_property
     def backbone(self) -> Backbone:
         """The frozen network, as it is before adaptation."""
-        return self._given if isinstance(self._given, Backbone) else _loaded(self._given, self._engine, self._device)
+        return self._given if isinstance(self._given, Backbone) else _shared(self._given, self._engine, self._device)
 
-    @cached_property
+    @property
     def parts(self) -> tuple[Backbone, ...]:
         """What runs on each item, the features side by side: the frozen network, the adapted one, or both."""
-        parts = self._adapted()
-        if self._layers is not None:
-            parts = tuple(part.with_layers(self._layers) for part in parts)
-        found = _origin(parts)
-        if self._stated is not None:
-            self._stated.check(found)
-        self._stated = found
-        return parts
+        with self._making:
+            if self._made is None:
+                made = self._adapted()
+                if self._layers is not None:
+                    made = tuple(part.with_layers(self._layers) for part in made)
+                found = _origin(made)
+                if self._stated is not None:
+                    self._stated.check(found)
+                self._stated, self._made = found, made
+            return self._made
 
     def _adapted(self) -> tuple[Backbone, ...]:
         # Where the features are stated, a backbone that is none to adapt may be the adapted one; `parts` compares.

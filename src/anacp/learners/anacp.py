@@ -238,12 +238,14 @@ class AnaCP(TransformerMixin, Learner[ContrastiveSolution]):  # type: ignore[mis
 
     def transform(self, x: ArrayLike | Tensor) -> NDArray[Any]:
         """Return the adapted features u (n, d): the input after the contrastive projection (Eq. 17)."""
-        return self._in_blocks(x, self._adapted).cpu().numpy()
+        model = self._snapshot()
+        return model._in_blocks(x, model._adapted).cpu().numpy()
 
     def stages(self, x: ArrayLike | Tensor) -> dict[str, NDArray[Any]]:
         """Return rows at three stages: as they are, after the first head's random features, and adapted."""
-        random = self._in_blocks(x, lambda rows, solution: solution.projections[0](rows)).cpu().numpy()
-        return {"input": np.asarray(x), "random": random, "projected": self.transform(x)}
+        model = self._snapshot()
+        random = model._in_blocks(x, lambda rows, solution: solution.projections[0](rows)).cpu().numpy()
+        return {"input": np.asarray(x), "random": random, "projected": model.transform(x)}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -22,7 +22,11 @@ from anacp.learners.memory import Memory, StoredPart, stored_parts, summary_tabl
 from anacp.learners.model_file import MODEL, contents
 from anacp.learners.solution import Solution, Solved
 from anacp.statistics import BLOCK_ROWS, Statistic, row_blocks
+from anacp.threads import OwnLock
 from anacp.words import listed
+
+# What a learner gains by learning. Only what is ours: scikit-learn hangs attributes of its own on an estimator.
+LEARNED = ("_knowledge", "n_features_in_", "feature_names_in_")
 
 S = TypeVar("S", bound=Solution)
 
@@ -33,6 +37,9 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
     A method says which statistics it keeps (`_statistics`), what it solves from them (`_solve`), and how that scores
     a row (`_scores`); everything else is written once. `partial_fit` only adds to the statistics; the first prediction
     after it solves, once. All results depend on the data learned, never on its order or its batches.
+
+    Any number of threads may use one learner: what reads works on a snapshot, what changes it comes one at a time and
+    takes effect at once and whole.
     """
 
     # The range of each parameter; those that a class inherits hold too.
@@ -100,8 +107,17 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
     @property
     def classes_(self) -> Labels:
         """The classes learned so far, sorted."""
-        self._check_learned()
-        return self._knowledge.memory.classes
+        known = self._snapshot()
+        known._check_learned()
+        return known._knowledge.memory.classes
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; those that matter only when solving take effect with the next prediction."""
+        with self._turn:
+            changed = copy.copy(self)
+            super(Learner, changed).set_params(**params)
+            self.__dict__.update({name: vars(changed)[name] for name in params})
+        return self
 
     def fit(self, x: ArrayLike | Tensor, y: ArrayLike | Tensor) -> Self:
         """Forget everything, then learn these examples.
@@ -113,10 +129,8 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
         y : array-like or tensor of shape (n,)
             Labels: text, numbers or booleans.
         """
-        fresh = clone(self).partial_fit(x, y)
-        self._forget()
-        self.__dict__.update(fresh.__dict__)
-        return self
+        with self._turn:
+            return self._become(clone(self).partial_fit(x, y))
 
     def partial_fit(self, x: ArrayLike | Tensor, y: ArrayLike | Tensor, classes: ArrayLike | None = None) -> Self:
         """Learn more examples, of old classes, new classes, or both. If this fails, nothing has changed.
@@ -130,17 +144,17 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
         classes : ignored
             Accepted because scikit-learn's `partial_fit` has it. A class without examples is never predicted.
         """
-        twin = copy.copy(self)  # what is known is a value: a shallow copy is another learner
-        known = twin.__dict__.get("_knowledge")
-        twin._check_parameters(known)
-        rows, labels = check_examples(twin, x, y, twin.dtype, first=known is None)
-        if known is None:
-            empty = twin._statistics(twin.n_features_in_, twin.device)
-            known = Knowledge(Memory(empty, labels[:0], twin.device), twin.get_params())
-        check_kind(known.memory.classes, labels)
-        twin._knowledge = known.after(known.memory.learned(twin._prepared(rows), labels))
-        self.__dict__.update(twin.__dict__)
-        return self
+        with self._turn:
+            twin = self._snapshot()
+            known = vars(twin).get("_knowledge")
+            twin._check_parameters(known)
+            rows, labels = check_examples(twin, x, y, twin.dtype, first=known is None)
+            if known is None:
+                empty = twin._statistics(twin.n_features_in_, twin.device)
+                known = Knowledge(Memory(empty, labels[:0], twin.device), twin.get_params())
+            check_kind(known.memory.classes, labels)
+            twin._knowledge = known.after(known.memory.learned(twin._prepared(rows), labels))
+            return self._become(twin)
 
     def unlearn(self, x: ArrayLike | Tensor, y: ArrayLike | Tensor) -> Self:
         """Take examples out again, exactly: the model becomes the one that never saw them.
@@ -148,10 +162,12 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
         A class whose last example goes is forgotten. The examples must have been learned before; what can be checked
         (the class is known, and has that many examples) is checked, and a refusal changes nothing.
         """
-        known = self._known()
-        rows, labels = check_examples(self, x, y, self.dtype, first=False)
-        check_kind(known.memory.classes, labels)
-        return self._take(known.after(known.memory.unlearned(self._prepared(rows), labels)))
+        with self._turn:
+            twin = self._snapshot()
+            known = twin._known()
+            rows, labels = check_examples(twin, x, y, twin.dtype, first=False)
+            check_kind(known.memory.classes, labels)
+            return self._become(twin._with(known.after(known.memory.unlearned(twin._prepared(rows), labels))))
 
     def unlearn_class(self, label: object) -> Self:
         """Take a class out exactly, without its examples. Only for methods that keep every class apart.
@@ -161,42 +177,59 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
         InputError
             If the class is unknown, or if this method pools classes: then `unlearn` its examples.
         """
-        known = self._known()
-        return self._take(known.after(known.memory.without(label, type(self).__name__)))
+        with self._turn:
+            twin = self._snapshot()
+            known = twin._known()
+            return self._become(twin._with(known.after(known.memory.without(label, type(self).__name__))))
 
     def __add__(self, other: Self) -> Self:
         """Return a new model: the one that learned the data of both."""
         if not isinstance(other, type(self)):
             return NotImplemented
-        mine, theirs = self.get_params(), other.get_params()
+        one, two = self._snapshot(), other._snapshot()
+        mine, theirs = one.get_params(), two.get_params()
         differing = [f"{name} ({mine[name]!r} and {theirs[name]!r})" for name in mine if mine[name] != theirs[name]]
         if differing:
             raise MismatchError(f"Expected models of equal parameters, got different {', '.join(differing)}.")
-        if not (self._learned and other._learned):
-            return copy.copy(self if self._learned else other)
-        known, others = self._known(), other._known()
-        if self.n_features_in_ != other.n_features_in_:
+        if not (one._learned and two._learned):
+            return one if one._learned else two
+        known, others = one._known(), two._known()
+        if one.n_features_in_ != two.n_features_in_:
             raise MismatchError(
-                f"Expected two models of one width, got {self.n_features_in_} and {other.n_features_in_} features. "
+                f"Expected two models of one width, got {one.n_features_in_} and {two.n_features_in_} features. "
                 "Both must learn features of the same backbone."
             )
         check_kind(known.memory.classes, others.memory.classes)
-        return copy.copy(self)._take(Knowledge(known.memory + others.memory, known.parameters))
+        return one._with(Knowledge(known.memory + others.memory, known.parameters))
 
     def __radd__(self, other: object) -> Self:
         """Let `sum(models)` work."""
-        return copy.copy(self) if other == 0 else NotImplemented
+        return self._snapshot() if other == 0 else NotImplemented
 
-    def _take(self, known: Knowledge[S]) -> Self:
+    @property
+    def _turn(self) -> OwnLock:
+        """What a thread holds while it changes this learner; made when it is needed first."""
+        return cast(OwnLock, self.__dict__.setdefault("_lock", OwnLock()))
+
+    def _snapshot(self) -> Self:
+        """Return a learner that is as this one is now, and stays so: what is known is a value."""
+        twin = copy.copy(self)
+        twin.__dict__.pop("_lock", None)
+        return twin
+
+    def _with(self, known: Knowledge[S]) -> Self:
+        """Give a snapshot other knowledge, or none if no class is left."""
         self._knowledge = known
         if not len(known.memory.classes):
-            self._forget()
+            for name in LEARNED:
+                self.__dict__.pop(name, None)
         return self
 
-    def _forget(self) -> None:
-        # Only what is ours: scikit-learn hangs attributes of its own on an estimator.
-        for name in ("_knowledge", "n_features_in_", "feature_names_in_"):
-            self.__dict__.pop(name, None)
+    def _become(self, changed: Self) -> Self:
+        """Take over what a changed snapshot has learned, in one step: who reads sees all of it or nothing."""
+        kept = {name: value for name, value in dict(vars(self)).items() if name not in LEARNED}
+        self.__dict__ = kept | {name: value for name, value in vars(changed).items() if name in LEARNED}
+        return self
 
     @property
     def _learned(self) -> bool:
@@ -235,11 +268,11 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
         probabilities : bool, default=False
             Calibrate the probabilities too, as the first `predict_proba` would.
         """
-        known = self._known()
+        model = self._snapshot()
+        known = model._known()
+        solved = model._solved(known)
         if probabilities:
-            self._sharpness(known)
-        else:
-            self._solved(known)
+            model._sharpness(known, solved)
         return self
 
     def predict(self, x: ArrayLike | Tensor, classes: ArrayLike | None = None) -> Labels:
@@ -252,34 +285,44 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
         classes : array-like, optional
             Choose among these classes only (task-incremental use). All must have been learned.
         """
-        known = self._known().memory.classes
+        model = self._snapshot()
+        known = model._known().memory.classes
         allowed = known if classes is None else np.unique(np.asarray(classes))
         unknown = np.setdiff1d(allowed, known)
         if len(unknown) or not len(allowed):
             got = listed(unknown.tolist()) if len(unknown) else "none"
             raise InputError(f"Expected classes learned before, got {got}. Learn them first, or leave them out.")
-        columns = torch.from_numpy(np.searchsorted(known, allowed)).to(self.device)
-        winners = self._in_blocks(x, lambda rows, solution: self._scores(rows, solution)[:, columns].argmax(1))
+        columns = torch.from_numpy(np.searchsorted(known, allowed)).to(model.device)
+        winners = model._in_blocks(x, lambda rows, solution: model._scores(rows, solution)[:, columns].argmax(1))
         return cast(Labels, allowed[winners.cpu().numpy()])
 
     def scores(self, x: ArrayLike | Tensor) -> NDArray[Any]:
         """Return one score a class (n, c), the largest wins; unlike `decision_function`, for two classes too."""
-        return self._in_blocks(x, self._scores).cpu().numpy()
+        model = self._snapshot()
+        return model._in_blocks(x, model._scores).cpu().numpy()
 
     def decision_function(self, x: ArrayLike | Tensor) -> NDArray[Any]:
         """Return one score a class (n, c), the largest wins; for two classes one number (n,), the second's if > 0.
 
         For two classes it is the difference of the evidence, so that it orders rows as `predict_proba` does.
         """
-        scores = self._in_blocks(x, self._scores)
+        model = self._snapshot()
+        scores = model._in_blocks(x, model._scores)
         if scores.shape[1] == 2:
-            scores = self._evidence(scores).diff(dim=1).squeeze(1)
+            scores = model._evidence(scores).diff(dim=1).squeeze(1)
         return scores.cpu().numpy()
 
     def predict_proba(self, x: ArrayLike | Tensor) -> NDArray[Any]:
         """Return one probability a class (n, c), calibrated on draws that the model was not solved with."""
-        evidence = self._evidence(self._in_blocks(x, self._scores))
-        return torch.softmax(self._sharpness(self._known()) * evidence, dim=1).cpu().numpy()
+        return self.classes_and_probabilities(x)[1]
+
+    def classes_and_probabilities(self, x: ArrayLike | Tensor) -> tuple[Labels, NDArray[Any]]:
+        """Return the classes (c,) and the probability of each (n, c), of one moment while other threads teach."""
+        model = self._snapshot()
+        known = model._known()
+        evidence = model._evidence(model._in_blocks(x, model._scores))
+        sharpness = model._sharpness(known, model._solved(known))
+        return known.memory.classes, torch.softmax(sharpness * evidence, dim=1).cpu().numpy()
 
     def _in_blocks(self, x: ArrayLike | Tensor, compute: Callable[[Tensor, S], Tensor]) -> Tensor:
         """Return compute(prepared rows, solution) for all rows, a bounded number at a time."""
@@ -297,25 +340,18 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
 
     def _solved(self, known: Knowledge[S]) -> Solved[S]:
         """Return the solution for what is known and the parameters as they are; solved now if it must be."""
-        parameters = self.get_params()
-        if not known.is_solved(parameters):
-            known.memory = known.memory.absorbed()
-            before = known.solved.solution if known.solved else known.before
-            known.solved, known.before = Solved(self._solve(known.memory, before), parameters), None
-        return cast(Solved[S], known.solved)
+        return known.solve(self.get_params(), self._solve)
 
-    def _sharpness(self, known: Knowledge[S]) -> float:
-        solved = self._solved(known)
-        if solved.sharpness is None:
-
+    def _sharpness(self, known: Knowledge[S], solved: Solved[S]) -> float:
+        def calibrate(memory: Memory, solution: S) -> float:
             def evidence(rows: Tensor) -> Tensor:
                 blocks = row_blocks(len(rows), self._block_rows)
-                scores = [self._scores(rows[block].to(self._torch_dtype), solved.solution) for block in blocks]
+                scores = [self._scores(rows[block].to(self._torch_dtype), solution) for block in blocks]
                 return self._evidence(torch.cat(scores))
 
-            sharpness = calibrated_sharpness(known.memory.moments, evidence, seed=self.random_state)
-            known.solved = solved = Solved(solved.solution, solved.parameters, sharpness)
-        return cast(float, solved.sharpness)
+            return calibrated_sharpness(memory.moments, evidence, seed=self.random_state)
+
+        return known.sharpen(solved, calibrate)
 
     # Files and sizes --------------------------------------------------------------------------------------------
 
@@ -325,8 +361,7 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
         A model that is solved (by `solve` or a prediction) is saved with its solution and predicts at once when it is
         loaded; one that is not solves on its first prediction.
         """
-        self._known()
-        header, tensors = contents(self)
+        header, tensors = contents(self._snapshot())
         write_tensors(path, MODEL, {"kind": "learner", **header}, tensors)
 
     def parts(
@@ -337,20 +372,22 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
         Symmetric matrices count their distinct numbers, as in a model file. The number of rows matters only to methods
         that keep some of them. A solution is not counted: it can always be solved again.
         """
+        model = self._snapshot()
         if n_features is None and n_classes is None and n_rows is None:
-            return self._known().memory.parts()
-        self._check_parameters()
-        n_features, n_classes, n_rows = self._sizes(n_features, n_classes, n_rows)
-        empty = self._statistics(n_features, "meta").items()
+            return model._known().memory.parts()
+        model._check_parameters()
+        n_features, n_classes, n_rows = model._sizes(n_features, n_classes, n_rows)
+        empty = model._statistics(n_features, "meta").items()
         return stored_parts({name: statistic.expected(n_classes, n_rows) for name, statistic in empty})
 
     def summary(
         self, *, n_features: int | None = None, n_classes: int | None = None, n_rows: int | None = None
     ) -> None:
         """Print what is stored, numbers and bytes by part. Give sizes to see the cost before it is paid."""
-        parts = self.parts(n_features=n_features, n_classes=n_classes, n_rows=n_rows)
-        n_features, n_classes, _ = self._sizes(n_features, n_classes, n_rows)
-        rebuilt = self._rebuilt(n_features, n_classes)
+        model = self._snapshot()
+        parts = model.parts(n_features=n_features, n_classes=n_classes, n_rows=n_rows)
+        n_features, n_classes, _ = model._sizes(n_features, n_classes, n_rows)
+        rebuilt = model._rebuilt(n_features, n_classes)
         print(summary_table(f"{type(self).__name__}: {n_classes} classes, {n_features} features", parts, rebuilt))
 
     def _sizes(self, n_features: int | None, n_classes: int | None, n_rows: int | None) -> tuple[int, int, int]:

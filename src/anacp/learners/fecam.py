@@ -1,7 +1,7 @@
 """FeCAM: a Mahalanobis distance for each class (Goswami et al. 2023)."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal, cast
 
@@ -18,6 +18,7 @@ from anacp.learners.memory import Memory
 from anacp.learners.solution import Solution
 from anacp.linalg import cholesky_factor
 from anacp.statistics import ClassMoments, Statistic
+from anacp.threads import OwnLock
 
 # Factors are kept from one prediction to the next up to this size together; beyond, they are computed again.
 KEPT_BYTES = 5 * 2**27
@@ -28,23 +29,29 @@ TRIANGLE_BLOCK = 256
 
 
 class KeptRoots:
-    """Inverse roots W of class covariances by the state of their class, as many as fit."""
+    """Inverse roots W of class covariances by the state of their class, as many as fit. Threads may share it."""
 
-    def __init__(self) -> None:
-        self.roots: dict[bytes, Tensor] = {}
+    def __init__(self, roots: Mapping[bytes, Tensor] | None = None, n_given: int = 0) -> None:
+        self.roots = dict(roots or {})
+        self._n_given = n_given  # places for roots that were ever given away, of states that are gone too
         self._free: list[Tensor] = []
+        self._lock = OwnLock()
 
     def keep(self, state: bytes, root: Tensor) -> None:
-        """Keep a root, if there is room."""
-        if (len(self.roots) + 1) * root.nbytes > KEPT_BYTES:
-            return
-        if not self._free:
-            self._free = list(root.new_empty(FACTORS_PER_ALLOCATION, *root.shape))
-        self.roots[state] = self._free.pop().copy_(root)
+        """Keep a root, if there is room. A place is written once, so that whoever reads it may go on."""
+        with self._lock:
+            if state in self.roots or (self._n_given + 1) * root.nbytes > KEPT_BYTES:
+                return
+            if not self._free:
+                self._free = list(root.new_empty(FACTORS_PER_ALLOCATION, *root.shape))
+            self.roots[state] = self._free.pop().copy_(root)
+            self._n_given += 1
 
-    def keep_only(self, states: tuple[bytes, ...]) -> None:
-        """Drop the roots of all other states; their room is used again."""
-        self._free += [self.roots.pop(state) for state in self.roots.keys() - set(states)]
+    def of(self, states: Iterable[bytes]) -> "KeptRoots":
+        """Return the roots of these states; none when most places are taken by states that are gone, to begin anew."""
+        with self._lock:
+            roots = {state: self.roots[state] for state in states if state in self.roots}
+            return KeptRoots(roots, self._n_given) if 2 * len(roots) >= self._n_given else KeptRoots()
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,8 +158,8 @@ class FeCAM(Learner[Distances]):
         if self.covariance == "shared":
             return Distances(means, self._inverse_root(memory.moments.covariance()))
         kept = before.kept if before and before.kept else KeptRoots()
-        kept.keep_only(tuple(self._state(memory.moments, c) for c in range(len(means))))
-        return Distances(means, memory=memory, kept=kept)
+        states = (self._state(memory.moments, c) for c in range(len(means)))
+        return Distances(means, memory=memory, kept=kept.of(states))
 
     def _restored(self, tensors: Mapping[str, Tensor], memory: Memory) -> Distances:
         if self.covariance == "shared":
@@ -181,8 +188,9 @@ class FeCAM(Learner[Distances]):
         assert solution.kept is not None
         moments = solution.memory.moments
         state = self._state(moments, c)
-        if state in solution.kept.roots:
-            return solution.kept.roots[state]
+        kept = solution.kept.roots.get(state)
+        if kept is not None:
+            return kept
         covariance = moments.covariance_of(c)
         root = self._inverse_root(covariance if float(covariance.diagonal().sum()) > 0 else moments.covariance())
         solution.kept.keep(state, root)

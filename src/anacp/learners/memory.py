@@ -13,6 +13,7 @@ from anacp.errors import InputError
 from anacp.files import TensorFile
 from anacp.learners.inputs import Labels
 from anacp.statistics import ClassMoments, ClassRows, Features, Statistic
+from anacp.threads import OwnLock
 from anacp.words import format_bytes, listed
 
 # Rows that wait before they enter the statistics together: then learning one example at a time costs no more than
@@ -35,12 +36,14 @@ class UnreadStatistics(Mapping[str, Statistic]):
     def __init__(self, file: TensorFile, outlines: Mapping[str, Statistic], device: str) -> None:
         self._file, self.outlines, self._device = file, outlines, device
         self._read: dict[str, Statistic] = {}
+        self._lock = OwnLock()
 
     def __getitem__(self, name: str) -> Statistic:
-        if name not in self._read:
-            tensors = {part: tensor.to(self._device) for part, tensor in self._file.tensors(f"{name}.").items()}
-            self._read[name] = self.outlines[name].loaded(tensors)
-        return self._read[name]
+        with self._lock:
+            if name not in self._read:
+                tensors = {part: tensor.to(self._device) for part, tensor in self._file.tensors(f"{name}.").items()}
+                self._read[name] = self.outlines[name].loaded(tensors)
+            return self._read[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.outlines)

@@ -19,8 +19,8 @@ SOLUTION = "solution."
 
 
 def contents(learner: "Learner[Any]") -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """Return header and tensors; `restored` takes them back."""
-    known, entry = learner._knowledge, entry_of(type(learner))
+    """Return header and tensors of a learner that nobody changes meanwhile; `restored` takes them back."""
+    known, entry = learner._known(), entry_of(type(learner))
     header = {
         "learner": entry.name if entry else type(learner).__name__,
         "parameters": learner.get_params() | {"device": "cpu"},
@@ -30,9 +30,10 @@ def contents(learner: "Learner[Any]") -> tuple[dict[str, Any], dict[str, Tensor]
         "feature_names": getattr(learner, "feature_names_in_", np.empty(0)).tolist(),
     }
     tensors = known.memory.tensors()
-    if known.solved is not None and known.is_solved(learner.get_params()):
-        header["solution"] = {"sharpness": known.solved.sharpness}
-        tensors |= {f"{SOLUTION}{name}": tensor for name, tensor in known.solved.solution.tensors().items()}
+    solved = known.solved_with(learner.get_params())
+    if solved is not None:
+        header["solution"] = {"sharpness": solved.sharpness}
+        tensors |= {f"{SOLUTION}{name}": tensor for name, tensor in solved.solution.tensors().items()}
     return header, tensors
 
 

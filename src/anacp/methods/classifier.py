@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
@@ -23,6 +25,7 @@ from anacp.methods.answers import Answers, Forgotten, Learned
 from anacp.methods.finding import find_method
 from anacp.methods.learned_examples import LearnedExamples
 from anacp.progress import Report
+from anacp.threads import OwnLock
 from anacp.words import format_bytes
 
 # The tensors of a model file that say which examples it learned.
@@ -34,6 +37,9 @@ class Classifier:
 
     Every example counts once: what was learned before is recognised by its content (or label and content) and left
     out, so that learning a folder again adds only what is new.
+
+    Any number of threads may use one classifier: what reads sees one moment, what changes it comes one at a time and
+    takes effect whole. `learner` is therefore another object after every change.
 
     Parameters
     ----------
@@ -51,8 +57,6 @@ class Classifier:
     ----------
     encoder : Encoder
         What makes features.
-    learner : Learner
-        What predicts from features.
     """
 
     def __init__(
@@ -63,9 +67,9 @@ class Classifier:
         store: FeatureStore | None = None,
     ) -> None:
         self.encoder = encoder if isinstance(encoder, Encoder) else Encoder(encoder)
-        self.learner: Learner[Any] = _untaught(learner)
         self.store = store
-        self._examples = LearnedExamples()
+        self._taught = Taught(_untaught(learner), LearnedExamples())
+        self._turn = OwnLock()  # held by the thread that changes what was taught
 
     @classmethod
     def of_learned(
@@ -73,26 +77,28 @@ class Classifier:
     ) -> Classifier:
         """Return the classifier around a learner that has learned these examples, by features of this encoder."""
         classifier = cls(encoder, clone(learner))
-        classifier.learner = learner
-        classifier._examples = LearnedExamples.of(labels, digests)
+        classifier._taught = Taught(learner, LearnedExamples.of(labels, digests))
         return classifier
 
     def __repr__(self) -> str:
-        classes = len(self.classes_) if self.learner._learned else 0
-        name = self.encoder.name
-        return f"<Classifier {name} + {type(self.learner).__name__}: {classes} classes, {self.n_examples} examples>"
+        taught = self._taught
+        name, learner = self.encoder.name, type(taught.learner).__name__
+        return f"<Classifier {name} + {learner}: {len(taught.classes)} classes, {len(taught.examples)} examples>"
+
+    @property
+    def learner(self) -> Learner[Any]:
+        """What predicts from features, as it is now."""
+        return self._taught.learner
 
     @property
     def classes_(self) -> Labels:
         """The classes learned so far, sorted."""
-        if not self.learner._learned:
-            raise NotLearnedError("This Classifier has learned nothing yet. Call `learn` with examples first.")
-        return self.learner.classes_
+        return self._something().learner.classes_
 
     @property
     def n_examples(self) -> int:
         """How many examples were learned."""
-        return len(self._examples)
+        return len(self._taught.examples)
 
     @property
     def modality(self) -> str:
@@ -124,25 +130,28 @@ class Classifier:
         """
         items, names = self._checked(inputs, labels)
         label_of, given = names.tolist(), set()
+        examples = self._taught.examples
 
         def is_new(position: int, digest: bytes) -> bool:
             example = label_of[position], digest
             again = example in given
             given.add(example)
-            return not again and not self._examples.holds(*example)
+            return not again and not examples.holds(*example)
 
         start = perf_counter()
         found = self.encoder.encode(items, store=self.store, on_error=on_error, wanted=is_new, report=report)
         encoded = perf_counter()
-        before = self.classes_ if self.learner._learned else names[:0]
-        new = names[found.kept]
-        if len(new):
-            self.learner.partial_fit(found.x, new)
-            self._examples += LearnedExamples.of(new, found.digests)
+        with self._turn:
+            taught = self._taught
+            # Another thread may have learned some of them since they were looked for.
+            rows = np.flatnonzero(~taught.examples.contains(names[found.kept], found.digests))
+            new = names[found.kept[rows]]
+            if len(new):
+                self._taught = taught.with_examples(found.x[rows], new, [found.digests[row] for row in rows])
         return Learned(
             n_new=len(new),
             n_known=len(items) - len(new) - len(found.skipped),
-            new_classes=np.setdiff1d(new, before).tolist(),
+            new_classes=np.setdiff1d(new, taught.classes).tolist() if len(new) else [],
             skipped=found.skipped,
             feature_seconds=encoded - start,
             learn_seconds=perf_counter() - encoded,
@@ -161,32 +170,36 @@ class Classifier:
         A class whose last example goes is forgotten. An example that was never learned is refused or, with
         `on_unknown="skip"`, left out and counted. If this fails, nothing has changed.
         """
-        classes = self.classes_
+        examples = self._something().examples
         items, names = self._checked(inputs, labels)
         label_of, given = names.tolist(), set()
         unknown: list[int] = []
 
         def is_known(position: int, digest: bytes) -> bool:
             example = label_of[position], digest
-            again, known = example in given, self._examples.holds(*example)
+            again, known = example in given, examples.holds(*example)
             given.add(example)
             unknown.extend([] if known else [position])
             return known and not again
 
         start = perf_counter()
         found = self.encoder.encode(items, wanted=is_known, report=report)
-        if unknown and on_unknown == "refuse":
-            row = unknown[0]
-            raise InputError(
-                f"Expected examples learned before, got {len(unknown)} that were not, such as {items[row]} as "
-                f"{label_of[row]!r}. Leave them out, or skip what is unknown."
-            )
-        gone = names[found.kept]
-        if len(gone):
-            self.learner.unlearn(found.x, gone)
-            self._examples -= LearnedExamples.of(gone, found.digests)
-        left = self.classes_ if self.learner._learned else classes[:0]
-        lost = np.setdiff1d(classes, left).tolist()
+        with self._turn:
+            taught = self._taught
+            # Another thread may have forgotten some of them since they were looked for.
+            held = taught.examples.contains(names[found.kept], found.digests)
+            unknown += found.kept[~held].tolist()
+            if unknown and on_unknown == "refuse":
+                row = unknown[0]
+                raise InputError(
+                    f"Expected examples learned before, got {len(unknown)} that were not, such as {items[row]} as "
+                    f"{label_of[row]!r}. Leave them out, or skip what is unknown."
+                )
+            rows = np.flatnonzero(held)
+            gone = names[found.kept[rows]]
+            if len(gone):
+                self._taught = taught.without_examples(found.x[rows], gone, [found.digests[row] for row in rows])
+            lost = np.setdiff1d(taught.classes, self._taught.classes).tolist() if len(gone) else []
         return Forgotten(len(gone), len(unknown), lost, perf_counter() - start)
 
     def forget_class(self, label: object) -> None:
@@ -197,27 +210,28 @@ class Classifier:
         InputError
             If the learner pools classes in its statistics, as AnaCP does: then `forget` the examples of the class.
         """
-        self.classes_  # noqa: B018 (says so if nothing was learned)
-        self.learner.unlearn_class(label)
-        self._examples = self._examples.without(label)
+        with self._turn:
+            taught = self._something()
+            learner = copy.copy(taught.learner).unlearn_class(label)
+            self._taught = Taught(learner, taught.examples.without(label))
 
     def __add__(self, other: Self) -> Classifier:
         """Return a new classifier: the one that learned the examples of both."""
         if not isinstance(other, Classifier):
             return NotImplemented
         self.encoder.origin.check(other.encoder.origin)
-        if type(self.learner) is not type(other.learner):
-            mine, theirs = type(self.learner).__name__, type(other.learner).__name__
+        one, two = self._taught, other._taught
+        if type(one.learner) is not type(two.learner):
+            mine, theirs = type(one.learner).__name__, type(two.learner).__name__
             raise MismatchError(f"Expected classifiers of one learner, got {mine} and {theirs}.")
-        shared = self._examples.n_shared(other._examples)
+        shared = one.examples.n_shared(two.examples)
         if shared:
             raise MismatchError(
                 f"Expected classifiers that learned different examples, got {shared} in both, which would count "
                 "twice. Forget them in one of the two first."
             )
-        result = Classifier(self.encoder, clone(self.learner), store=self.store)
-        result.learner = self.learner + other.learner
-        result._examples = self._examples + other._examples
+        result = Classifier(self.encoder, clone(one.learner), store=self.store)
+        result._taught = Taught(one.learner + two.learner, one.examples + two.examples)
         return result
 
     def __radd__(self, other: object) -> Self:
@@ -228,8 +242,7 @@ class Classifier:
 
     def solve(self) -> Self:
         """Solve now, so that no prediction has to wait for it; `save` keeps the solution."""
-        self.classes_  # noqa: B018 (says so if nothing was learned)
-        self.learner.solve(probabilities=True)
+        self._something().learner.solve(probabilities=True)
         return self
 
     def features(self, inputs: Sequence[Any], *, report: Report | None = None) -> NDArray[np.float32]:
@@ -238,15 +251,17 @@ class Classifier:
 
     def answer(self, inputs: Sequence[Any], *, on_error: OnError = "refuse", report: Report | None = None) -> Answers:
         """Return the probabilities of the inputs that can be read, which these are, and what is wrong with others."""
-        classes, items = self.classes_, self._some(inputs)
+        items = self._some(inputs)
         found = self.encoder.encode(items, store=self.store, on_error=on_error, report=report)
         if not len(found.x):
             raise InputError(f"Expected inputs that can be read, got none of {len(items)}: {found.skipped[0][1]}")
-        return Answers(classes, self.learner.predict_proba(found.x), found.kept, found.skipped, found.digests)
+        classes, probabilities = self._something().learner.classes_and_probabilities(found.x)
+        return Answers(classes, probabilities, found.kept, found.skipped, found.digests)
 
     def predict(self, inputs: Sequence[Any]) -> Labels:
         """Return the most likely label of each input."""  # (n,)
-        return self.learner.predict(self.features(inputs))
+        x = self.features(inputs)
+        return self._something().learner.predict(x)
 
     def predict_proba(self, inputs: Sequence[Any]) -> NDArray[Any]:
         """Return one probability for each input and class, in the order of `classes_`."""  # (n, c)
@@ -263,18 +278,17 @@ class Classifier:
 
     def learned(self, digests: Sequence[bytes], labels: Labels) -> NDArray[np.bool_]:
         """Return for each example, by the digest of its content, whether it was learned with this label."""  # (n,)
-        return self._examples.contains(labels, digests)
+        return self._taught.examples.contains(labels, digests)
 
     # Files ------------------------------------------------------------------------------------------------------
 
     def save(self, path: str | Path) -> None:
         """Write everything to one safetensors file, all or nothing; `anacp.load` reads it back."""
-        classes = self.classes_.tolist()
-        self.learner._known()
-        header, tensors = contents(self.learner)
+        taught = self._something()
+        header, tensors = contents(taught.learner)
         about, parts = self.encoder.contents()
         saved = datetime.now(UTC).isoformat(timespec="seconds")
-        examples = {f"{EXAMPLES}{name}": one for name, one in self._examples.tensors(classes).items()}
+        examples = {f"{EXAMPLES}{name}": one for name, one in taught.examples.tensors(taught.classes.tolist()).items()}
         stated = {"kind": "classifier", **header, **about, "saved": saved}
         write_tensors(path, MODEL, stated, {**tensors, **parts, **examples})
 
@@ -303,20 +317,28 @@ class Classifier:
         encoder = Encoder.restored(file.header, parts, backbone=backbone, engine=engine, device=device)
         entry: MethodEntry = find_method(file.header["learner"])
         classifier = cls(encoder, entry.make(), store=store)
-        classifier.learner = restored(entry.make, file, device=device)
-        classes = classifier.learner.classes_.tolist()
-        classifier._examples = LearnedExamples.restored(classes, file.tensors(EXAMPLES))
+        learner = restored(entry.make, file, device=device)
+        examples = LearnedExamples.restored(learner.classes_.tolist(), file.tensors(EXAMPLES))
+        classifier._taught = Taught(learner, examples)
         return classifier
 
     def summary(self) -> None:
         """Print the backbone, and what is stored, numbers and bytes by part."""
-        origin = self.encoder.origin
+        origin, taught = self.encoder.origin, self._taught
         print(f"{origin}: {origin.modality}s to {origin.n_features} features")
-        self.learner.summary()
-        print(f"{self.n_examples:,} examples known by {format_bytes(8 * self.n_examples)} of digests")
+        taught.learner.summary()
+        n = len(taught.examples)
+        print(f"{n:,} examples known by {format_bytes(8 * n)} of digests")
+
+    def _something(self) -> Taught:
+        """Return what was taught, or say that nothing was."""
+        taught = self._taught
+        if not taught.learner._learned:
+            raise NotLearnedError("This Classifier has learned nothing yet. Call `learn` with examples first.")
+        return taught
 
     def _some(self, inputs: Sequence[Any]) -> list[Any]:
-        self.classes_  # noqa: B018 (says so if nothing was learned, before features are computed in vain)
+        self._something()  # says so if nothing was learned, before features are computed in vain
         items = as_items(inputs)
         if not items:
             raise InputError("Expected inputs, got none. Give at least one.")
@@ -331,9 +353,33 @@ class Classifier:
             )
         if isinstance(labels, list | tuple) and len({label_kind(np.asarray(label)) for label in labels}) > 1:
             raise InputError("Expected labels of one kind, got a mixture. Convert them to one kind first.")
-        if self.learner._learned and len(items):
-            check_kind(self.classes_, names)
+        taught = self._taught
+        if taught.learner._learned and len(items):
+            check_kind(taught.classes, names)
         return items, names
+
+
+@dataclass(frozen=True, eq=False)
+class Taught:
+    """A learner, which nobody changes any more, and the examples that it learned: the two belong together."""
+
+    learner: Learner[Any]
+    examples: LearnedExamples
+
+    @property
+    def classes(self) -> Labels:
+        """The classes learned so far, sorted; none at first."""
+        return self.learner.classes_ if self.learner._learned else np.empty(0, np.str_)
+
+    def with_examples(self, x: NDArray[Any], labels: Labels, digests: Sequence[bytes]) -> Taught:
+        """Return what is known after learning these as well."""
+        learner = copy.copy(self.learner).partial_fit(x, labels)
+        return Taught(learner, self.examples + LearnedExamples.of(labels, digests))
+
+    def without_examples(self, x: NDArray[Any], labels: Labels, digests: Sequence[bytes]) -> Taught:
+        """Return what is known without these."""
+        learner = copy.copy(self.learner).unlearn(x, labels)
+        return Taught(learner, self.examples - LearnedExamples.of(labels, digests))
 
 
 def _untaught(learner: str | Learner[Any]) -> Learner[Any]:

@@ -26,6 +26,7 @@ from anacp.learners import MODEL, StoredPart
 from anacp.methods.trained.head import grow_head
 from anacp.methods.trained.task import Arrived, Stage, State, TaskExamples
 from anacp.progress import Progress, Report
+from anacp.threads import OwnLock
 
 KIND = "trained"  # as a model file states it
 
@@ -35,7 +36,7 @@ class TrainedMethod(ABC):
 
     A method gives its constructor with a `plan`, `_stages` and `_scores`, and is decorated with
     `anacp.catalogue.method`. Equal arguments give equal weights, bit for bit on the same machine with the same number
-    of threads.
+    of threads. Several Python threads may share one; they wait for each other, since what is trained is one network.
 
     Parameters
     ----------
@@ -69,6 +70,7 @@ class TrainedMethod(ABC):
         self._arrived = Arrived()
         self._state: State = {}
         self._spent: list[Checkpoint] = []
+        self._turn = OwnLock()
         self.seconds_before = 0.0  # what the last `learn` had spent already before it was killed and went on
 
     @abstractmethod
@@ -110,6 +112,10 @@ class TrainedMethod(ABC):
         NumericalError
             If the loss is no longer finite.
         """
+        with self._turn:
+            self._learn_task(examples, labels, report)
+
+    def _learn_task(self, examples: Sequence[Any], labels: ArrayLike, report: Report | None) -> None:
         if self._arrived.n_tasks and self._entry.joint:
             raise InputError(
                 f"Expected all tasks at once, got another: {self._entry.name} has been trained. "
@@ -127,15 +133,16 @@ class TrainedMethod(ABC):
 
     def scores(self, examples: Sequence[Any]) -> NDArray[Any]:
         """Return one score for each example and class, in the order of `classes_`; the largest is the prediction."""
-        if not self._arrived.n_tasks:
-            raise NotLearnedError(f"This {type(self).__name__} has learned nothing yet. Call `learn` first.")
-        with torch.no_grad():
+        with self._turn, torch.no_grad():
+            if not self._arrived.n_tasks:
+                raise NotLearnedError(f"This {type(self).__name__} has learned nothing yet. Call `learn` first.")
             scores = self._scores(as_items(examples), self._state).cpu().numpy()
-        return np.asarray(scores[:, np.argsort(self._arrived.classes)])
+            return np.asarray(scores[:, np.argsort(self._arrived.classes)])
 
     def predict(self, examples: Sequence[Any]) -> NDArray[Any]:
         """Return the label of each example."""
-        return np.asarray(self.classes_[self.scores(examples).argmax(1)])
+        with self._turn:
+            return np.asarray(self.classes_[self.scores(examples).argmax(1)])
 
     def predict_proba(self, examples: Sequence[Any]) -> NDArray[Any]:
         """Return the softmax of the scores, in the order of `classes_`.
@@ -157,9 +164,11 @@ class TrainedMethod(ABC):
 
     def save(self, path: str | Path) -> None:
         """Write everything that the next task or a prediction needs, all or nothing; the backbone stays outside."""
+        with self._turn:
+            arrived, state = self._arrived, self._state
         stated = {"kind": KIND, "method": self._entry.name, "parameters": self._parameters()}
-        header = stated | {"network": self.origin.header()} | self._arrived.header()
-        write_tensors(path, MODEL, header, self._state)
+        header = stated | {"network": self.origin.header()} | arrived.header()
+        write_tensors(path, MODEL, header, state)
 
     @classmethod
     def load(cls, path: str | Path, *, backbone: Backbone | None = None, checkpoints: str | Path | None = None) -> Self:
