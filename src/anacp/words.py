@@ -22,5 +22,9 @@ def format_bytes(size: float) -> str:
 
 def listed(labels: Sequence[object], limit: int = 5, *, show: Callable[[object], str] = repr) -> str:
     """Return the first few labels for a message."""
-    shown = ", ".join(map(show, labels[:limit]))
+    shown = ", ".join(_shortened(show(label)) for label in labels[:limit])
     return shown if len(labels) <= limit else f"{shown} and {len(labels) - limit} more"
+
+
+def _shortened(text: str, length: int = 80) -> str:
+    return text if len(text) <= length else f"{text[: length - 1]}…"

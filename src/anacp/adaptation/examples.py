@@ -12,13 +12,14 @@ from anacp.adaptation.loop import Piece
 from anacp.backbones import Backbone, digests, read_ahead
 from anacp.errors import InputError
 from anacp.items import content_hash
+from anacp.labels import label_array
 
 PIECE = 16  # large enough for full speed, small enough for texts of like length
 
 
 def check_task(items: Sequence[Any], labels: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the classes, at least two, and the place of each label among them."""
-    flat = np.asarray(labels)
+    flat = label_array(labels)
     if flat.shape != (len(items),):
         raise InputError(f"Expected one label for each of the {len(items)} items, got shape {flat.shape}.")
     classes, codes = np.unique(flat, return_inverse=True)

@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
 from anacp.datasets.archives import is_archive
 from anacp.datasets.dataset import Card, Dataset, Examples, nothing
 from anacp.datasets.splits import split_per_class
 from anacp.datasets.trees import Tree, open_tree
 from anacp.errors import DataFileError, MissingDataError
+from anacp.labels import label_array
 
 IMAGE_SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp")
 VALIDATION = ("validation", "val", "valid")
@@ -60,7 +59,7 @@ def class_folders(tree: Tree, names: Sequence[str], top: str = "") -> Examples:
             f"Expected class folders with images in {tree.path}{'/' * bool(top)}{top}, got none. Put the images of "
             f"each class into a folder of its name; known endings: {' '.join(IMAGE_SUFFIXES)}."
         )
-    labels = np.array([name.split("/")[depth] for name in inside])
+    labels = label_array([name.split("/")[depth] for name in inside])
     return Examples([tree.file(name) for name in inside], labels)
 
 

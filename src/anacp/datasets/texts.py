@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from anacp.datasets.dataset import Dataset, Examples
 from anacp.datasets.splits import divide
 from anacp.errors import DataFileError, MissingDataError
+from anacp.labels import label_array
 from anacp.names import nearest
 
 
@@ -35,7 +34,7 @@ def labelled_rows(path: Path) -> tuple[Examples, list[str] | None]:
     labels = [row["label"] for row in rows]
     if not all(isinstance(label, int) and not isinstance(label, bool) for label in labels):
         labels = [str(label) for label in labels]
-    examples = Examples([str(row["text"]) for row in rows], np.array(labels))
+    examples = Examples([str(row["text"]) for row in rows], label_array(labels))
     splits = [str(row["split"]) for row in rows] if all("split" in row for row in rows) else None
     return examples, splits
 

@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 from torch import Tensor
 
 from anacp.errors import InputError
+from anacp.labels import label_array
 
 Labels = NDArray[Any]
 
@@ -36,7 +37,7 @@ def check_examples(
         )
     try:
         features, labels = validate_data(
-            estimator, _array(x), None if y is None else _array(y), reset=first, dtype=dtype, order="C"
+            estimator, _array(x), None if y is None else label_array(_array(y)), reset=first, dtype=dtype, order="C"
         )
         check_classification_targets(labels)
     except ValueError as problem:

@@ -20,6 +20,7 @@ from anacp.encoders import Encoder, FeatureStore
 from anacp.errors import InputError, MismatchError, ModelFileError, NotLearnedError, ParameterError
 from anacp.files import TensorFile, write_tensors
 from anacp.items import OnError, as_items
+from anacp.labels import label_array
 from anacp.learners import MODEL, Labels, Learner, check_kind, contents, label_kind, restored
 from anacp.methods.answers import Answers, Forgotten, Learned
 from anacp.methods.finding import find_method
@@ -346,7 +347,7 @@ class Classifier:
 
     def _checked(self, inputs: Sequence[Any], labels: ArrayLike) -> tuple[list[Any], Labels]:
         """Return items and labels, or say what is wrong with them."""
-        items, names = as_items(inputs), np.asarray(labels)
+        items, names = as_items(inputs), label_array(labels)
         if names.shape != (len(items),):
             raise InputError(
                 f"Expected one label for each of the {len(items)} inputs, got labels of shape {names.shape}."
