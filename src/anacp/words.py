@@ -13,8 +13,8 @@ def counted(n: int, what: str) -> str:
 
 def format_bytes(size: float) -> str:
     """Return a size with three significant digits and a decimal unit, such as 41.3 MB."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if size < 1000 or unit == "GB":
+    for unit in ("B", "kB", "MB", "GB", "TB"):
+        if size < 1000 or unit == "TB":
             break
         size /= 1000
     return f"{size:.0f} B" if unit == "B" else f"{size:.3g} {unit}"
