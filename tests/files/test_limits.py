@@ -63,8 +63,8 @@ def test_a_pipe_that_takes_the_place_of_a_file_is_not_waited_for(
     path, look = tmp_path / "one.png", os.stat
     path.touch()
 
-    def look_and_replace(*arguments: object) -> os.stat_result:
-        seen = look(*arguments)
+    def look_and_replace(*arguments: object, **options: bool) -> os.stat_result:
+        seen = look(*arguments, **options)
         path.unlink()
         os.mkfifo(path)
         return seen
@@ -127,11 +127,11 @@ def header(shape: str) -> bytes:
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
 
 
-@pytest.mark.parametrize("shape", ["(10000000000000,)", "(-1,)", "(3,)", "(10**9,)", "('a',)"])
+@pytest.mark.parametrize("shape", ["(10000000000000,)", "(1000000000,)", "(-1,)", "(3,)", "(4, 0)"])
 def test_an_array_that_claims_another_size_is_never_made(shape: str, tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
         archive.writestr("a.npy", header(shape) + bytes(16))
-    with pytest.raises(DataFileError, match="npz file of plain arrays"):
+    with pytest.raises(DataFileError, match="no plain array of the size that it states"):
         read_arrays(tmp_path / "a.npz")
 
 
