@@ -216,7 +216,7 @@ while True:
     for entry in store.entries():
         entry.n_bytes, entry.age_days, entry.problems()
         entry.remove()
-    time.sleep(0.01)
+    time.sleep(0.05)
 """
 ADDING = """
 import sys

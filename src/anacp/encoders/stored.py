@@ -25,7 +25,8 @@ CARD, CARD_VERSION = "card.json", 2
 REMEDY = "remove it with `anacp features prune`"
 SHARD = FileKind("anacp-features", 2, "a shard of features")
 SUFFIX = ".safetensors"
-UNREADABLE = (AnacpError, OSError, KeyError, ValueError, TypeError, AttributeError)
+# RuntimeError is what torch raises for a file that has just gone.
+UNREADABLE = (AnacpError, OSError, KeyError, ValueError, TypeError, AttributeError, RuntimeError)
 ATTEMPTS = 10  # to write into a folder that others keep removing
 ROWS_PER_SHARD = 512  # how much work a kill may cost: a few seconds on two cores
 
@@ -208,18 +209,18 @@ class StoredFeatures:
             If it cannot be written. It is kept, and the next flush tries again.
         """
         with self._lock:
-            for _ in range(ATTEMPTS):
+            for attempt in range(ATTEMPTS):
                 try:
-                    return self._flush()
-                except FileNotFoundError as gone:  # the folder was removed under us: it is made again
-                    problem: OSError = gone
-                except OSError as other:
-                    problem = other
-                    break
-            raise FeatureStoreError(
-                f"Expected to keep features in {self._folder}, got: {problem}. Make room there, or have them kept "
-                "elsewhere (ANACP_HOME)."
-            ) from problem
+                    self._flush()
+                    return
+                except Exception as problem:  # those who write tensors say in a way of their own what the disk said
+                    refused = isinstance(problem, OSError) and not isinstance(problem, FileNotFoundError)
+                    if not refused and attempt < ATTEMPTS - 1:
+                        continue  # another process may have removed the folder under us: it is made again
+                    raise FeatureStoreError(
+                        f"Expected to keep features in {self._folder}, got: {problem}. Make room there, or have them "
+                        "kept elsewhere (ANACP_HOME)."
+                    ) from problem
 
     def _flush(self) -> None:
         for path in self._damaged:
