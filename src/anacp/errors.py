@@ -20,6 +20,7 @@ __all__ = [
     "NumericalError",
     "ParameterError",
     "RidgeEdgeWarning",
+    "TooLargeError",
     "UnavailableError",
     "UnknownNameError",
 ]
@@ -75,6 +76,10 @@ class FeatureStoreError(AnacpError, ValueError):
 
 class DataFileError(AnacpError, ValueError):
     """A data file that is truncated, foreign, or not laid out as published."""
+
+
+class TooLargeError(DataFileError):
+    """A file, or what it would grow to, beyond a limit; the message has the number and the setting that raises it."""
 
 
 class MissingDataError(AnacpError, FileNotFoundError):

@@ -205,3 +205,116 @@ def test_a_killed_pass_leaves_whole_shards_and_goes_on(moment: str, kept: int, f
     counting = Counting()
     np.testing.assert_array_equal(counting.encoder.encode(files, store=store).x, small().encode(files))
     assert counting.rows == 20 - kept
+
+
+PRUNING = """
+import sys, time
+from anacp.encoders import FeatureStore
+store = FeatureStore(sys.argv[1])
+print("ready", flush=True)
+while True:
+    for entry in store.entries():
+        entry.n_bytes, entry.age_days, entry.problems()
+        entry.remove()
+    time.sleep(0.05)
+"""
+ADDING = """
+import sys
+import numpy as np
+import anacp.encoders.stored
+from anacp.encoders import FeatureStore
+from tests.backbones.test_backbone import small
+from tests.encoders.test_store import digest
+
+anacp.encoders.stored.ROWS_PER_SHARD = 4
+backbone, draw = small(), np.random.default_rng(int(sys.argv[2]))
+for turn in range(60):
+    features = FeatureStore(sys.argv[1]).features(backbone)
+    for number in range(10):
+        row = np.full(6, number, np.float32)
+        features.add(digest(number), row)
+        found = features.get(digest(number))
+        assert found is None or (found == row).all()
+    features.flush()
+"""
+
+
+def test_two_processes_add_while_two_prune(store) -> None:
+    """Nobody ends in an error of the system; what is found is right, and nothing is left behind."""
+    root = Path(__file__).resolve().parents[2]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(root / "src"), str(root)]), "OMP_NUM_THREADS": "1"}
+
+    def start(code: str, *arguments: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", code, str(store.root), *arguments]
+        return subprocess.Popen(command, env=environment, stdout=-1, stderr=-1, text=True)
+
+    pruning, adding = [start(PRUNING) for _ in range(2)], []
+    try:
+        for process in pruning:
+            assert process.stdout.readline() == "ready\n"
+        adding = [start(ADDING, str(seed)) for seed in range(2)]
+        ended = [(process.communicate()[1], process.returncode) for process in adding]
+        assert ended == [("", 0)] * 2, ended[0][0] + ended[1][0]
+        assert [process.poll() for process in pruning] == [None, None]
+    finally:
+        for process in (*pruning, *adding):
+            process.kill()
+            process.communicate()
+    for entry in store.entries():
+        entry.remove()
+    small_rows = store.features(small())
+    small_rows.add(digest(0), np.zeros(6, np.float32))
+    small_rows.flush()
+    only_entry(store).remove()
+    assert list(store.root.iterdir()) == []
+
+
+@pytest.mark.usefixtures("small_shards")
+def test_a_store_that_is_removed_under_its_reader(files, store) -> None:
+    counting = Counting()
+    expected = counting.encoder.encode(files, store=store).x
+    features, entry = store.features(small()), only_entry(store)
+    entry.remove()
+    assert (entry.n_bytes, entry.problems() != [], entry.age_days < 1) == (0, True, True)
+    with pytest.raises(FeatureStoreError, match="readable card"):
+        entry.n_rows  # noqa: B018
+    entry.remove()  # already gone
+    store.clear()
+    store.clear()
+    assert store.entries() == []
+    features.add(digest(1), np.zeros(6, np.float32))
+    features.flush()
+    assert only_entry(store).n_rows == 1
+    np.testing.assert_array_equal(counting.encoder.encode(files, store=store).x, expected)
+
+
+def test_what_cannot_be_kept_is_said_and_kept_for_the_next_time(store) -> None:
+    store.root.parent.mkdir(exist_ok=True)
+    store.root.write_text("a file where the store should be")
+    features = store.features(small())
+    features.add(digest(0), np.zeros(6, np.float32))
+    with pytest.raises(FeatureStoreError, match=r"Expected to keep features in .*ANACP_HOME"):
+        features.flush()
+    store.root.unlink()
+    features.flush()
+    assert only_entry(store).n_rows == 1
+
+
+@pytest.mark.parametrize("card", ["[" * 100_000, "[]", '{"card_version": {}}', '{"card_version": 2, "layers": 3}'])
+def test_a_card_that_is_something_else(card: str, files, store) -> None:
+    Encoder(small()).encode(files, store=store)
+    entry = only_entry(store)
+    (entry.folder / "card.json").write_text(card)
+    with pytest.raises(FeatureStoreError, match="readable card"):
+        entry.card  # noqa: B018
+
+
+@pytest.mark.usefixtures("small_shards")
+def test_the_next_pass_sweeps_what_a_killed_one_left(files, store) -> None:
+    root = Path(__file__).resolve().parents[2]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(root / "src"), str(root)])}
+    command = [sys.executable, "-c", KILLED, str(files[0].parent), str(store.root), "while saving"]
+    assert subprocess.run(command, env=environment).returncode == -signal.SIGKILL
+    assert list(only_entry(store).folder.glob(".*"))
+    Encoder(small()).encode(files, store=store)
+    assert not list(only_entry(store).folder.glob(".*"))

@@ -107,7 +107,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
         load_runs(written(tmp_path / "unknown", paper={"table": "table9", "row": "AnaCP"}))
     (tmp_path / "torn").mkdir()
     (tmp_path / "torn" / "results.json").write_text("{")
-    with pytest.raises(DataFileError, match="Expected JSON"):
+    with pytest.raises(DataFileError, match="Expected a JSON file"):
         load_runs(tmp_path / "torn")
     (tmp_path / "torn" / "results.json").write_text("{}")
     with pytest.raises(MissingDataError, match="got none"):  # of another command

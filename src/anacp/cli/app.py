@@ -18,6 +18,7 @@ from anacp.cli.predict import predict
 from anacp.cli.report import report_command
 from anacp.cli.reproduce import reproduce
 from anacp.cli.run import run_command
+from anacp.cli.screen import say
 from anacp.cli.solve import solve
 from anacp.errors import AnacpError
 from anacp.version import __version__
@@ -67,5 +68,5 @@ def main() -> None:
     try:
         app()
     except (AnacpError, OSError) as problem:  # a full disk or a folder that may not be written is no bug of ours
-        typer.echo(f"anacp: {problem}", err=True)
+        say(f"anacp: {problem}", err=True)
         sys.exit(2)

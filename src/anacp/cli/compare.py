@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from anacp.cli.lists import named_methods, numbers
+from anacp.cli.screen import Screen
 from anacp.cli.sweeps import ShownSweep, comparison_table, timing
 from anacp.datasets import open_dataset
 from anacp.experiments import ComparedMethod, ScenarioSettings, Specification, compared, sweep
@@ -34,7 +34,7 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON, nothing else.")] = False,
 ) -> None:
     """Run methods over the same task stream; table, figure, JSON and CSV. Run again to resume."""
-    console = Console(quiet=as_json)
+    console = Screen(quiet=as_json)
     name = f"sample:{data}" if data in SAMPLES else data
     dataset = open_dataset(name)
     folder = output or Path(f"anacp-compare-{dataset.name.rpartition(':')[2]}")

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import Progress
 
+from anacp.cli.screen import Screen
 from anacp.datasets import (
     SOURCES,
     Card,
@@ -61,7 +61,7 @@ def list_datasets(root: Root = None, as_json: AsJson = False) -> None:
     if as_json:
         print(json.dumps({"folder": str(folder), "datasets": [row.as_dict() for row in rows]}))
         return
-    console = Console()
+    console = Screen()
     console.print(f"{'name':<18} {'kind':<9} {'classes':>7}  where", style="bold")
     for row in rows:
         line = f"{row.card.name:<18} {row.card.modality:<9} {row.card.n_classes or '':>7}  {row.where or 'missing'}"
@@ -80,7 +80,7 @@ def show_card(name: Name, root: Root = None, as_json: AsJson = False) -> None:
     if as_json:
         print(json.dumps(shown))
         return
-    console = Console()
+    console = Screen()
     for key, value in shown.items():
         text = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else str(value)
         console.print(f"{key.replace('n_', ''):<10} {text or 'not stated'}", highlight=False, soft_wrap=True)
@@ -89,7 +89,7 @@ def show_card(name: Name, root: Root = None, as_json: AsJson = False) -> None:
 @datasets.command("check")
 def check(name: Name, root: Root = None, as_json: AsJson = False) -> None:
     """Compare checksums and sizes with the published ones, and look for test examples among the training ones."""
-    console = Console(quiet=as_json)
+    console = Screen(quiet=as_json)
     data = open_dataset(name, root=root)
     files = list(verify(name, root=root)) if data.name in SOURCES else []
     with Progress(console=console, disable=not console.is_terminal) as progress:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from anacp.cli.progress import progress_bars
+from anacp.cli.screen import Screen
 from anacp.datasets import Dataset, read_sample
 from anacp.evaluation import average_incremental_accuracy, last_accuracy
 from anacp.experiments import Step, accuracy_matrix, follow
@@ -27,7 +28,7 @@ def demo(
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON, nothing else.")] = False,
 ) -> None:
     """Learn the classes of a sample in 10 tasks, AnaCP beside NCM, and draw what happened."""
-    console = Console(quiet=as_json)
+    console = Screen(quiet=as_json)
     data = read_sample(sample)
     scenario = ClassIncremental(data.train.labels, n_tasks=10, seed=seed)
     learners: dict[str, Learner[Any]] = {"NCM": NCM(random_state=seed), "AnaCP": AnaCP(random_state=seed)}

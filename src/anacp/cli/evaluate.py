@@ -14,13 +14,14 @@ from rich.table import Table
 
 from anacp.cli.options import AsJson, ModelPath, Split
 from anacp.cli.progress import shown_progress
+from anacp.cli.screen import Screen
 from anacp.datasets import feature_examples, read_labelled
 from anacp.errors import InputError
 from anacp.evaluation import ClassResult, class_results, confusion_matrix, expected_calibration_error
 from anacp.files import replacing
 from anacp.methods import Classifier, answer, load, modality_of
 from anacp.reports import confusion_map
-from anacp.words import counted
+from anacp.words import counted, visible
 
 WORST = 10
 
@@ -42,7 +43,7 @@ def evaluate(
     as_json: AsJson = False,
 ) -> None:
     """Measure accuracy, class by class, and whether the probabilities can be trusted."""
-    console = Console(quiet=as_json)
+    console = Screen(quiet=as_json)
     loaded = load(model)
     read = feature_examples if modality_of(loaded) == "features" else read_labelled
     every = read(path, split=split)
@@ -97,8 +98,8 @@ def _show(console: Console, facts: dict[str, Any], results: list[ClassResult]) -
         table.add_column(column, justify="right")
     table.add_column("most often taken for")
     for result in results[:WORST]:
-        mistaken = "" if result.taken_for is None else f"{result.taken_for} ({result.taken_for_n})"
-        table.add_row(str(result.label), str(result.right), str(result.n), f"{result.accuracy:.0f}", mistaken)
+        mistaken = "" if result.taken_for is None else f"{visible(result.taken_for)} ({result.taken_for_n})"
+        table.add_row(visible(result.label), str(result.right), str(result.n), f"{result.accuracy:.0f}", mistaken)
     console.print()
     console.print(table, markup=False)
     if len(results) > WORST:

@@ -4,9 +4,9 @@ import json
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
+from anacp.cli.screen import Screen, say
 from anacp.encoders import FeatureEntry, FeatureStore
 from anacp.errors import FeatureStoreError, ParameterError
 from anacp.words import counted, format_bytes
@@ -23,7 +23,7 @@ def list_(as_json: AsJson = False) -> None:
     if as_json:
         print(json.dumps(entries))
         return
-    console = Console()
+    console = Screen()
     if not entries:
         console.print(f"No features in {store.root}", highlight=False, soft_wrap=True)
         return
@@ -44,8 +44,8 @@ def verify(as_json: AsJson = False) -> None:
     else:
         for entry in damaged:
             for problem in entry["problems"]:
-                typer.echo(f"{entry['key']}: {problem}")
-        typer.echo(f"{counted(len(found), 'entry')} read, {len(damaged)} damaged")
+                say(f"{entry['key']}: {problem}")
+        say(f"{counted(len(found), 'entry')} read, {len(damaged)} damaged")
     if damaged:
         raise typer.Exit(1)
 
@@ -68,8 +68,8 @@ def prune(
     size = sum(fact["bytes"] for fact in facts)
     summary = f"{counted(len(chosen), 'entry')}, {format_bytes(size)}"
     if not as_json and facts:
-        Console().print(_table(facts))
-        typer.echo(f"\nThis frees {summary}.")
+        Screen().print(_table(facts))
+        say(f"\nThis frees {summary}.")
     # Whoever reads JSON cannot be asked: without --yes it is a preview.
     remove = yes or (bool(chosen) and not as_json and typer.confirm("Remove them?"))
     if remove:
@@ -78,7 +78,7 @@ def prune(
     if as_json:
         print(json.dumps({"entries": facts, "bytes": size, "removed": remove}))
     else:
-        typer.echo(f"Removed {summary}." if remove else "Nothing removed.")
+        say(f"Removed {summary}." if remove else "Nothing removed.")
 
 
 def _matches(fact: dict[str, Any], older_than: float | None, backbone: str | None) -> bool:

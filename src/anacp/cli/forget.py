@@ -4,15 +4,15 @@ import json
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from anacp.cli.options import AsJson, ExamplesPath, ModelPath, OnErrorOption, Solve, Split
 from anacp.cli.progress import shown_progress, solve_visibly
+from anacp.cli.screen import Screen
 from anacp.datasets import read_labelled
 from anacp.errors import InputError
 from anacp.files import locked
 from anacp.methods import Classifier
-from anacp.words import counted, listed
+from anacp.words import counted, listed, visible
 
 
 def forget(
@@ -26,7 +26,7 @@ def forget(
     as_json: AsJson = False,
 ) -> None:
     """Unlearn examples exactly; a class whose last example goes is forgotten."""
-    console = Console(quiet=as_json)
+    console = Screen(quiet=as_json)
     examples = read_labelled(path, split=split)
     items = list(examples.items)
     with locked(model):
@@ -54,7 +54,7 @@ def forget(
     console.print(f"{counted(result.n_forgotten, 'example')} forgotten{unknown}", highlight=False)
     if result.lost_classes:
         console.print(
-            f"classes gone ({len(result.lost_classes):,}): {listed(result.lost_classes, 8, show=str)}",
+            f"classes gone ({len(result.lost_classes):,}): {listed(result.lost_classes, 8, show=visible)}",
             highlight=False,
             soft_wrap=True,
             markup=False,

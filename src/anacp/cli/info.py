@@ -3,14 +3,13 @@
 import json
 from typing import Any
 
-import typer
-
 from anacp.cli.options import AsJson, ModelPath
+from anacp.cli.screen import say
 from anacp.encoders import Origin
 from anacp.files import TensorFile
 from anacp.learners import MODEL
 from anacp.methods import model_kind
-from anacp.words import counted, format_bytes
+from anacp.words import counted, format_bytes, visible
 
 KINDS = {"learner": "a learner of features", "classifier": "a classifier", "trained": "a trained network"}
 
@@ -40,10 +39,10 @@ def info(model: ModelPath, as_json: AsJson = False) -> None:
         print(json.dumps(facts))
         return
     for name, text in _lines(facts).items():
-        typer.echo(f"{name:<9} {text}")
-    typer.echo(f"\n{'examples':>8}  class")
+        say(f"{name:<9} {visible(text)}")
+    say(f"\n{'examples':>8}  class")
     for entry in sorted(classes, key=lambda entry: str(entry["label"])):
-        typer.echo(f"{'' if entry['examples'] is None else format(entry['examples'], ','):>8}  {entry['label']}")
+        say(f"{'' if entry['examples'] is None else format(entry['examples'], ','):>8}  {visible(entry['label'])}")
 
 
 def _lines(facts: dict[str, Any]) -> dict[str, str]:

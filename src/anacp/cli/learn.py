@@ -6,17 +6,17 @@ from time import perf_counter
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from anacp.cli.options import AsJson, ExamplesPath, OnErrorOption, Solve, Split
 from anacp.cli.progress import shown_progress, solve_visibly
+from anacp.cli.screen import Screen
 from anacp.datasets import is_text_file, read_labelled
 from anacp.encoders import FeatureStore
 from anacp.errors import InputError, MismatchError
 from anacp.files import home, locked
 from anacp.items import content_hash
 from anacp.methods import Classifier, Learned, find_method, methods_in
-from anacp.words import counted, format_bytes, listed
+from anacp.words import counted, format_bytes, listed, visible
 
 BACKBONES = {"image": "efficientnet-lite0", "text": "minilm-l6"}
 
@@ -37,7 +37,7 @@ def learn(
     as_json: AsJson = False,
 ) -> None:
     """Learn labelled examples: new classes, more of old ones, or both. What is known already is left out."""
-    console = Console(quiet=as_json)
+    console = Screen(quiet=as_json)
     examples = read_labelled(path, split=split)
     modality = "text" if is_text_file(path) else "image"
     items = list(examples.items)
@@ -116,10 +116,10 @@ def _facts(
 
 def _lines(model: Path, facts: dict[str, Any], result: Learned) -> list[str]:
     for_now = f"{counted(facts['known_examples'], 'example')} known already, {facts['new_examples']:,} new"
-    lines = [f"skipped {item}: {reason}" for item, reason in result.skipped]
+    lines = [f"skipped {visible(item)}: {visible(reason)}" for item, reason in result.skipped]
     lines.append(for_now + (f", {len(result.skipped):,} skipped" if result.skipped else ""))
     if result.new_classes:
-        lines.append(f"new classes ({len(result.new_classes):,}): {listed(result.new_classes, 8, show=str)}")
+        lines.append(f"new classes ({len(result.new_classes):,}): {listed(result.new_classes, 8, show=visible)}")
     if result.n_new:
         stages = ("feature", "features"), ("learn", "learning"), ("solve", "solving"), ("save", "saving")
         lines.append(", ".join(f"{title} {facts[f'{stage}_seconds']:.1f} s" for stage, title in stages))

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from anacp.cli.options import AsJson, Solve
 from anacp.cli.progress import solve_visibly
+from anacp.cli.screen import Screen, say
 from anacp.errors import InputError
 from anacp.files import locked
 from anacp.methods import Classifier
@@ -28,7 +28,7 @@ def merge(
     for path in models[1:]:
         merged = merged + Classifier.load(path)
     if solve:
-        solve_visibly(merged, Console(quiet=as_json))
+        solve_visibly(merged, Screen(quiet=as_json))
     with locked(output):
         merged.save(output)
     facts = {
@@ -39,4 +39,4 @@ def merge(
     }
     size = format_bytes(output.stat().st_size)
     line = f"{output}: {counted(merged.n_examples, 'example')} of {counted(len(merged.classes_), 'class')}, {size}"
-    typer.echo(json.dumps(facts) if as_json else line)
+    say(json.dumps(facts) if as_json else line)

@@ -7,13 +7,14 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.console import Console
 
 from anacp.cli.options import AsJson, ModelPath, OnErrorOption
 from anacp.cli.progress import shown_progress
+from anacp.cli.screen import Screen, say
 from anacp.datasets import feature_examples, image_files
 from anacp.errors import InputError
 from anacp.methods import answer, load, modality_of
+from anacp.words import visible
 
 
 def predict(
@@ -30,7 +31,7 @@ def predict(
     as_json: AsJson = False,
 ) -> None:
     """Name the likeliest classes of images, texts or rows of features, with probabilities."""
-    console = Console(quiet=as_json, stderr=True)
+    console = Screen(quiet=as_json, stderr=True)
     loaded = load(model)
     names, items = {"text": _texts, "image": _images, "features": _rows}[modality_of(loaded)](inputs)
     with shown_progress(console) as report:
@@ -44,9 +45,9 @@ def predict(
         print(json.dumps(rows + [{"input": str(item), "error": reason} for item, reason in found.skipped]))
         return
     for name, best in zip(named, ranked, strict=True):
-        typer.echo("\t".join([name, *(f"{label} {probability:.2f}" for label, probability in best)]))
+        say("\t".join([visible(name), *(f"{visible(label)} {probability:.2f}" for label, probability in best)]))
     for item, reason in found.skipped:
-        typer.echo(f"skipped {item}: {reason}", err=True)
+        say(f"skipped {visible(item)}: {visible(reason)}", err=True)
 
 
 def _texts(inputs: list[str]) -> tuple[list[str], list[str]]:

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from anacp.cli.options import AsJson
+from anacp.cli.screen import Screen
 from anacp.reports import collect, write_report
 from anacp.words import counted
 
@@ -24,7 +24,7 @@ def report_command(
     as_json: AsJson = False,
 ) -> None:
     """Write what finished runs found: one HTML page that needs nothing else, and tables in Markdown, LaTeX and CSV."""
-    console = Console(quiet=as_json, soft_wrap=True, highlight=False, markup=False)
+    console = Screen(quiet=as_json, soft_wrap=True, highlight=False, markup=False)
     collection = collect(folders)
     console.print(f"{counted(len(collection.runs), 'finished run')} read")
     for entry in collection.left_out:

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from anacp.cli.lists import names, numbers
 from anacp.cli.options import AsJson
+from anacp.cli.screen import Screen
 from anacp.cli.sweeps import ShownSweep, comparison_table, timing
 from anacp.errors import MissingDataError
 from anacp.experiments import PlannedTable, RunResult, compared, plan, sweep
@@ -45,7 +46,7 @@ def reproduce(
     as_json: AsJson = False,
 ) -> None:
     """Run one of the paper's tables and write its report."""
-    console = Console(quiet=as_json, highlight=False, soft_wrap=True)
+    console = Screen(quiet=as_json, highlight=False, soft_wrap=True)
     made = plan(
         table,
         datasets=names(dataset),

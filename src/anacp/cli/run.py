@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from anacp.cli.lists import named_methods, numbers
 from anacp.cli.options import AsJson
+from anacp.cli.screen import Screen
 from anacp.cli.sweeps import ShownSweep, comparison_table, timing
 from anacp.errors import ParameterError
 from anacp.experiments import Specification, compared, expand, specifications, sweep
@@ -46,7 +46,7 @@ def run_command(
     as_json: AsJson = False,
 ) -> None:
     """Run an experiment; what is finished is kept, what was interrupted goes on."""
-    console = Console(quiet=as_json)
+    console = Screen(quiet=as_json)
     flags = {
         "dataset": dataset,
         "backbone": backbone,

@@ -2,11 +2,9 @@
 
 import json
 
-import typer
-from rich.console import Console
-
 from anacp.cli.options import AsJson, ModelPath
 from anacp.cli.progress import solve_visibly
+from anacp.cli.screen import Screen, say
 from anacp.files import locked
 from anacp.methods import Classifier
 
@@ -15,7 +13,7 @@ def solve(model: ModelPath, as_json: AsJson = False) -> None:
     """Solve a model that was learned with --no-solve, and keep the solution in its file."""
     with locked(model):
         classifier = Classifier.load(model)
-        seconds = solve_visibly(classifier, Console(quiet=as_json))
+        seconds = solve_visibly(classifier, Screen(quiet=as_json))
         classifier.save(model)
     facts = {"model": str(model), "classes": len(classifier.classes_), "seconds": round(seconds, 3)}
-    typer.echo(json.dumps(facts) if as_json else f"{model}: solved for {facts['classes']:,} classes in {seconds:.1f} s")
+    say(json.dumps(facts) if as_json else f"{model}: solved for {facts['classes']:,} classes in {seconds:.1f} s")

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from anacp.errors import AnacpError
 from anacp.experiments import ComparedMethod, Failed, Finished, RunResult, Specification, Status, Stepped, Working
-from anacp.words import format_bytes
+from anacp.words import format_bytes, visible
 
 # Where there is no bar, a sign of life.
 SECONDS_BETWEEN_LINES = 30
@@ -131,7 +131,7 @@ def _with_deviation(mean: float | None, deviation: float | None, n_seeds: int) -
 
 
 def _name(specification: Specification) -> str:
-    return f"{specification.title} seed {specification.seed}"
+    return visible(f"{specification.title} seed {specification.seed}")
 
 
 def _duration(seconds: float) -> str:

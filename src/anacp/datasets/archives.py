@@ -1,7 +1,7 @@
 """Files inside zip and tar archives, found by position: no handle stays open and nothing is unpacked in memory."""
 
 import gzip
-import shutil
+import os
 import struct
 import tarfile
 import zipfile
@@ -10,13 +10,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anacp.errors import DataFileError, MissingDataError
-from anacp.files import replacing
+from anacp.files import MAX_EXPANDED, MAX_FILE, open_regular, replacing
 from anacp.items import EncodedImage
 
 COMPRESSED = (".tar.gz", ".tgz")
 ARCHIVE_SUFFIXES = (*COMPRESSED, ".tar", ".zip")
 LOCAL_HEADER = struct.Struct("<4s22xHH")  # signature, …, length of the name, length of the extra field
 END_OF_TAR = bytes(1024)
+CHUNK = 1 << 20
+# What Python's readers raise on foreign bytes.
+DAMAGE = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    struct.error,
+    EOFError,
+    UnicodeDecodeError,
+    OverflowError,
+    NotImplementedError,
+    MemoryError,
+    RecursionError,
+)
 
 
 def is_archive(path: Path) -> bool:
@@ -35,6 +48,7 @@ class TarImage(EncodedImage):
 
     def read(self) -> bytes:
         """Return the file."""
+        MAX_FILE.check(self.size, self.place())
         return _part(self.archive, self.start, self.size)
 
     def place(self) -> str:
@@ -50,20 +64,25 @@ class ZipImage(EncodedImage):
     name: str
     header: int  # where its local header starts; only that tells where the content does
     size: int  # as stored
+    inflated: int  # as the archive states it; no more than that is inflated
     deflated: bool
     checksum: int  # CRC-32 of the content
 
     def read(self) -> bytes:
         """Return the file, checked against the archive's own checksum."""
+        MAX_FILE.check(max(self.size, self.inflated), self.place())
         signature, name, extra = LOCAL_HEADER.unpack(_part(self.archive, self.header, LOCAL_HEADER.size))
         stored = _part(self.archive, self.header + LOCAL_HEADER.size + name + extra, self.size)
         try:
-            content = zlib.decompress(stored, -zlib.MAX_WBITS) if self.deflated else stored
+            content = self._inflate(stored) if self.deflated else stored
         except zlib.error as problem:
             raise broken(self.archive, f"{self.name}: {problem}") from problem
-        if signature != b"PK\x03\x04" or zlib.crc32(content) != self.checksum:
+        if signature != b"PK\x03\x04" or len(content) != self.inflated or zlib.crc32(content) != self.checksum:
             raise broken(self.archive, f"{self.name} does not match its checksum")
         return content
+
+    def _inflate(self, stored: bytes) -> bytes:
+        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(stored, self.inflated + 1)
 
     def place(self) -> str:
         """Return the archive and the name inside."""
@@ -73,9 +92,9 @@ class ZipImage(EncodedImage):
 def index_zip(path: Path) -> dict[str, EncodedImage]:
     """Return the files of a zip archive by name."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_regular(path) as file, zipfile.ZipFile(file) as archive:
             members = [member for member in archive.infolist() if not member.is_dir()]
-    except (zipfile.BadZipFile, EOFError) as problem:
+    except DAMAGE as problem:
         raise broken(path, str(problem)) from problem
     files: dict[str, EncodedImage] = {}
     for member in members:
@@ -85,7 +104,8 @@ def index_zip(path: Path) -> dict[str, EncodedImage]:
                 "in another way. Unpack the archive beside it."
             )
         name, deflated = member.filename, member.compress_type == zipfile.ZIP_DEFLATED
-        files[name] = ZipImage(path, name, member.header_offset, member.compress_size, deflated, member.CRC)
+        sizes = member.compress_size, member.file_size
+        files[name] = ZipImage(path, name, member.header_offset, *sizes, deflated, member.CRC)
     return files
 
 
@@ -96,9 +116,11 @@ def index_tar(path: Path) -> dict[str, EncodedImage]:
     """
     plain = _expanded(path) if path.name.lower().endswith(COMPRESSED) else path
     try:
-        with tarfile.open(plain, "r:") as archive:
+        with open_regular(plain) as file, tarfile.open(fileobj=file, mode="r:") as archive:
             members = [member for member in archive if member.isfile()]
-    except (tarfile.TarError, EOFError) as problem:
+            if any(member.issparse() for member in members):
+                raise EOFError("it has files with holes in them")
+    except DAMAGE as problem:
         raise broken(plain, str(problem)) from problem
     if _part(plain, max(0, plain.stat().st_size - len(END_OF_TAR)), len(END_OF_TAR)) != END_OF_TAR:
         raise broken(plain, "it does not end as a tar archive does")
@@ -119,8 +141,14 @@ def _expanded(path: Path) -> Path:
     if target.is_file() and target.stat().st_mtime >= path.stat().st_mtime:
         return target
     try:
-        with gzip.open(path) as source, replacing(target) as temporary, temporary.open("wb") as written:
-            shutil.copyfileobj(source, written, 1 << 20)
+        with open_regular(path) as file, replacing(target) as temporary, temporary.open("wb") as written:
+            most, size = MAX_EXPANDED.for_growth(os.fstat(file.fileno()).st_size), 0
+            with gzip.open(file) as source:
+                while chunk := source.read(CHUNK):
+                    size += len(chunk)
+                    if size > most:
+                        raise MAX_EXPANDED.exceeded("more", f"what {path} grows to", limit=most)
+                    written.write(chunk)
     except (EOFError, gzip.BadGzipFile, zlib.error) as problem:
         raise broken(path, str(problem)) from problem
     except OSError as problem:
@@ -133,11 +161,11 @@ def _expanded(path: Path) -> Path:
 
 def _part(path: Path, start: int, size: int) -> bytes:
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
+            there = max(0, os.fstat(file.fileno()).st_size - start)
+            if start < 0 or there < size:  # before so many bytes are asked for
+                raise broken(path, f"{size} bytes expected at {start}, {there} there")
             file.seek(start)
-            content = file.read(size)
+            return file.read(size)
     except FileNotFoundError as problem:
         raise MissingDataError(f"Expected an archive at {path}, got none. Was it moved or deleted?") from problem
-    if len(content) < size:
-        raise broken(path, f"{size} bytes expected at {start}, {len(content)} there")
-    return content

@@ -1,6 +1,5 @@
 """CLINC150: queries of 150 intents, and queries that belong to none."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from anacp.datasets.dataset import Card, Dataset, Examples
 from anacp.datasets.sources import Layout, Source, SourcePart, tables
 from anacp.datasets.tables import open_split
 from anacp.errors import DataFileError
+from anacp.files import read_json as read_document
 
 OUT_OF_SCOPE = "oos"
 
@@ -17,12 +17,7 @@ OUT_OF_SCOPE = "oos"
 def read_json(card: Card, paths: Sequence[Path]) -> Dataset:
     """Read lists of [text, intent] under train, val, test and oos_test."""
     path = paths[0]
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as problem:
-        raise DataFileError(
-            f"Expected a JSON file, got one that is truncated or of another kind: {path} ({problem})."
-        ) from problem
+    content = read_document(path)
 
     def examples(key: str) -> Examples:
         pairs = content.get(key) if isinstance(content, dict) else None

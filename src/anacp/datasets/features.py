@@ -1,6 +1,5 @@
 """Any npz or parquet file of features and labels, and the samples that are shipped with the package."""
 
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from anacp.datasets.dataset import Card, Dataset, Examples, nothing
 from anacp.datasets.splits import divide
 from anacp.datasets.tables import ArrowTable
 from anacp.errors import DataFileError, InputError, MissingDataError
+from anacp.files import read_arrays
 from anacp.samples import SAMPLES, load_sample
 
 KEYS = (("xtr", "ytr", "xte", "yte"), ("x_train", "y_train", "x_test", "y_test"))
@@ -19,15 +19,10 @@ KEYS = (("xtr", "ytr", "xte", "yte"), ("x_train", "y_train", "x_test", "y_test")
 def read_npz(path: str | Path) -> Dataset:
     """Return the arrays xtr, ytr, xte, yte or x_train, y_train, x_test, y_test; `classes` names numbered labels."""
     path = Path(path).expanduser()
-    if not path.is_file():
-        raise MissingDataError(f"Expected an npz file at {path}, got none.")
     try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
-            found = {key: arrays[key] for key in arrays.files}
-    except (zipfile.BadZipFile, ValueError, EOFError, OSError, TypeError) as problem:
-        raise DataFileError(
-            f"Expected an npz file of plain arrays, got one that is truncated or of another kind: {path} ({problem})."
-        ) from problem
+        found = read_arrays(path)
+    except FileNotFoundError as problem:
+        raise MissingDataError(f"Expected an npz file at {path}, got none.") from problem
     keys = next((keys for keys in KEYS if set(keys) <= found.keys()), None)
     if keys is None:
         wanted = " or ".join(", ".join(keys) for keys in KEYS)

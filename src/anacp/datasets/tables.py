@@ -3,7 +3,6 @@
 Both are Arrow tables, so pyarrow alone reads them.
 """
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from anacp.datasets.archives import broken
 from anacp.datasets.dataset import Card, Dataset, Examples
 from anacp.errors import DataFileError
 from anacp.extras import require
+from anacp.files import open_regular, parse_json, read_json
 from anacp.items import EncodedImage, ImageFile
 
 LABELS = ("fine_label", "label", "labels", "class", "wnid")
@@ -31,10 +31,14 @@ def find_splits(folder: Path) -> dict[str, list[Path]]:
     (train-00000-of-00002.parquet) or in the name of their folder (train/0000.parquet).
     """
     if (folder / "dataset_dict.json").is_file():
-        splits = json.loads((folder / "dataset_dict.json").read_text())["splits"]
+        splits = _stated(folder / "dataset_dict.json").get("splits")
+        if not isinstance(splits, list) or not all(isinstance(split, str) for split in splits):
+            raise DataFileError(
+                f"Expected a list of splits in {folder / 'dataset_dict.json'}, got none. Copy it again."
+            )
         return {split: sorted((folder / split).glob("*.arrow")) for split in splits}
     if (folder / "state.json").is_file():
-        split = json.loads((folder / "state.json").read_text()).get("_split") or "train"
+        split = str(_stated(folder / "state.json").get("_split") or "train")
         return {split: sorted(folder.glob("*.arrow"))}
     found: dict[str, list[Path]] = {}
     for path in sorted(folder.rglob("*.parquet")):
@@ -158,6 +162,7 @@ def _open(path: Path) -> Any:
     """Return a parquet file, or the memory-mapped table of an Arrow stream."""
     arrow = _arrow()
     try:
+        open_regular(path).close()
         if path.suffix == ".parquet":
             return require("pyarrow.parquet", extra="parquet", purpose="Reading a parquet file").ParquetFile(path)
         return arrow.ipc.open_stream(arrow.memory_map(str(path))).read_all()
@@ -219,10 +224,22 @@ def _rows_of_lists(path: Path, column: Any) -> NDArray[Any]:
 def _class_names(path: Path, column: str) -> list[str] | None:
     """Return the names that the datasets library keeps for a column of class numbers."""
     metadata = _schema(path).metadata or {}
-    features = json.loads(metadata.get(b"huggingface", b"{}")).get("info", {}).get("features", {})
-    if not features and (path.parent / "dataset_info.json").is_file():
-        features = json.loads((path.parent / "dataset_info.json").read_text()).get("features") or {}
-    names = features.get(column, {}).get("names")
-    if isinstance(names, dict):
-        names = [names[number] for number in sorted(names, key=int)]
-    return None if names is None else [str(name) for name in names]
+    beside = path.parent / "dataset_info.json"
+    try:
+        features = parse_json(metadata.get(b"huggingface", b"{}")).get("info", {}).get("features", {})
+        if not features and beside.is_file():
+            features = read_json(beside).get("features") or {}
+        names = features.get(column, {}).get("names")
+        if isinstance(names, dict):
+            names = [names[number] for number in sorted(names, key=int)]
+        return None if names is None else [str(name) for name in names]
+    except (ValueError, AttributeError, TypeError) as problem:
+        raise DataFileError(
+            f"Expected class names as the datasets library keeps them, in {path} or beside it, got others ({problem}). "
+            "Copy it again."
+        ) from problem
+
+
+def _stated(path: Path) -> dict[str, Any]:
+    stated = read_json(path)
+    return stated if isinstance(stated, dict) else {}

@@ -1,7 +1,8 @@
 """Any CSV or JSON Lines file of texts and labels."""
 
 import csv
-import json
+import io
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from anacp.datasets.dataset import Dataset, Examples
 from anacp.datasets.splits import divide
 from anacp.errors import DataFileError, MissingDataError
+from anacp.files import MAX_TABLE, open_regular, parse_json, read_regular
 from anacp.labels import label_array
 from anacp.names import nearest
 
@@ -26,7 +28,7 @@ def read_texts(path: str | Path, *, test_share: float = 0.2, seed: int = 0) -> D
 
 def labelled_rows(path: Path) -> tuple[Examples, list[str] | None]:
     """Return all rows, and the split of each where the file has that column."""
-    if not path.is_file():
+    if not path.exists():
         raise MissingDataError(f"Expected a CSV or JSON Lines file at {path}, got none.")
     rows = list(_checked(path, _csv(path) if path.suffix.lower() == ".csv" else _json_lines(path)))
     if not rows:
@@ -40,7 +42,8 @@ def labelled_rows(path: Path) -> tuple[Examples, list[str] | None]:
 
 
 def _csv(path: Path) -> Iterator[Mapping[str, Any]]:
-    with open(path, newline="", encoding="utf-8-sig") as file:
+    with open_regular(path) as content, io.TextIOWrapper(content, newline="", encoding="utf-8-sig") as file:
+        MAX_TABLE.check(os.fstat(content.fileno()).st_size, str(path))
         try:
             for row in csv.DictReader(file, strict=True):
                 yield {key: value for key, value in row.items() if key is not None and value is not None}
@@ -49,11 +52,11 @@ def _csv(path: Path) -> Iterator[Mapping[str, Any]]:
 
 
 def _json_lines(path: Path) -> Iterator[Mapping[str, Any]]:
-    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
+    for number, line in enumerate(read_regular(path, MAX_TABLE).splitlines(), start=1):
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = parse_json(line)
         except ValueError as problem:
             raise DataFileError(f"Expected a JSON object in line {number} of {path}, got {problem}.") from problem
         if not isinstance(row, dict):

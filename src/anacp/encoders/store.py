@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-import shutil
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from anacp.backbones import Backbone
 from anacp.encoders.stored import CARD_VERSION, FeatureCard, Shard, StoredFeatures
 from anacp.errors import FeatureStoreError
-from anacp.files import home
+from anacp.files import home, remove_folder
 
 
 class FeatureStore:
@@ -42,17 +43,20 @@ class FeatureStore:
 
     def clear(self) -> None:
         """Delete everything."""
-        shutil.rmtree(self.root, ignore_errors=True)
+        remove_folder(self.root)
 
     def entries(self) -> list[FeatureEntry]:
         """Return what is stored, in order of keys."""
-        if not self.root.is_dir():
-            return []
-        return [FeatureEntry(path) for path in sorted(self.root.iterdir()) if path.is_dir() and path.name[0] != "."]
+        with suppress(FileNotFoundError):
+            return [FeatureEntry(path) for path in sorted(self.root.iterdir()) if path.is_dir() and path.name[0] != "."]
+        return []
 
 
 class FeatureEntry:
-    """The features that one network made: a folder with a card and shards of rows."""
+    """The features that one network made: a folder with a card and shards of rows.
+
+    Another process may remove it at any time; then it has no rows, no bytes, and a card that is not to be read.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -75,12 +79,12 @@ class FeatureEntry:
     @property
     def n_bytes(self) -> int:
         """Bytes on disk, whole or not."""
-        return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
+        return sum(facts.st_size for facts in self._files())
 
     @property
     def age_days(self) -> float:
         """Days since something was last added."""
-        return (time.time() - max(path.stat().st_mtime for path in [self.folder, *self.folder.iterdir()])) / 86400
+        return (time.time() - max((facts.st_mtime for facts in self._files()), default=time.time())) / 86400
 
     def problems(self) -> list[str]:
         """Return what is wrong with the entry, every row read."""
@@ -98,6 +102,11 @@ class FeatureEntry:
 
     def remove(self) -> None:
         """Delete the entry; it leaves the store at once, even if deleting is interrupted."""
-        hidden = self.folder.with_name(f".removed-{self.key}-{os.getpid()}")
-        self.folder.rename(hidden)
-        shutil.rmtree(hidden)
+        remove_folder(self.folder)
+
+    def _files(self) -> Iterator[os.stat_result]:
+        """Yield the facts of each file; of those that are still there, should another process remove it."""
+        for parent, _, names in os.walk(self.folder):  # passes over a folder that is gone
+            for name in names:
+                with suppress(FileNotFoundError):
+                    yield os.stat(os.path.join(parent, name))

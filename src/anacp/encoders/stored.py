@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from anacp.backbones import Backbone
 from anacp.errors import AnacpError, FeatureStoreError
-from anacp.files import FileKind, TensorFile, replacing, write_tensors
+from anacp.files import FileKind, TensorFile, read_json, replacing, sweep_leftovers, write_tensors
 from anacp.items import content_hash
 from anacp.version import __version__
 
@@ -25,7 +25,9 @@ CARD, CARD_VERSION = "card.json", 2
 REMEDY = "remove it with `anacp features prune`"
 SHARD = FileKind("anacp-features", 2, "a shard of features")
 SUFFIX = ".safetensors"
-UNREADABLE = (AnacpError, OSError, KeyError, ValueError, TypeError, AttributeError)
+# RuntimeError is what torch raises for a file that has just gone.
+UNREADABLE = (AnacpError, OSError, KeyError, ValueError, TypeError, AttributeError, RuntimeError)
+ATTEMPTS = 10  # to write into a folder that others keep removing
 ROWS_PER_SHARD = 512  # how much work a kill may cost: a few seconds on two cores
 
 
@@ -58,7 +60,7 @@ class FeatureCard:
     def version_at(folder: Path) -> int:
         """Return the version that a folder's card states; 0 if there is no readable one."""
         try:
-            return int(json.loads((folder / CARD).read_text(encoding="utf-8"))["card_version"])
+            return int(read_json(folder / CARD)["card_version"])
         except UNREADABLE:
             return 0
 
@@ -70,7 +72,7 @@ class FeatureCard:
             wanted = "Upgrade anacp to read it" if version > CARD_VERSION else f"Its features are not used: {REMEDY}"
             raise FeatureStoreError(f"Expected a card of version {CARD_VERSION}, got {version}: {path}. {wanted}.")
         try:
-            stated = json.loads(path.read_text(encoding="utf-8"))
+            stated = read_json(path)
             return cls(**stated | {"layers": tuple(stated["layers"])})
         except UNREADABLE as problem:
             raise FeatureStoreError(
@@ -123,7 +125,9 @@ class Shard:
     @staticmethod
     def files(folder: Path) -> list[Path]:
         """Return the shards of a folder, whole or damaged."""
-        return sorted(folder.glob(f"*{SUFFIX}"))
+        with suppress(FileNotFoundError):  # removed by another process just now
+            return sorted(folder.glob(f"*{SUFFIX}"))
+        return []
 
     @staticmethod
     def write(folder: Path, fingerprint: str, digests: Sequence[bytes], x: NDArray[np.float32], seconds: float) -> Path:
@@ -197,19 +201,40 @@ class StoredFeatures:
                 self.flush()
 
     def flush(self) -> None:
-        """Write what is new."""
+        """Write what is new.
+
+        Raises
+        ------
+        FeatureStoreError
+            If it cannot be written. It is kept, and the next flush tries again.
+        """
         with self._lock:
-            for path in self._damaged:
-                path.unlink(missing_ok=True)
-            self._damaged.clear()
-            if len(self):
-                self._write_card()
-            if not self._new:
-                return
-            digests, x = list(self._new), np.stack(list(self._new.values()))
-            path = Shard.write(self._folder, self._card.fingerprint, digests, x, self._new_seconds)
-            self._new, self._new_seconds = {}, 0.0
-            self._index(path)
+            for attempt in range(ATTEMPTS):
+                try:
+                    self._flush()
+                    return
+                except Exception as problem:  # those who write tensors say in a way of their own what the disk said
+                    refused = isinstance(problem, OSError) and not isinstance(problem, FileNotFoundError)
+                    if not refused and attempt < ATTEMPTS - 1:
+                        continue  # another process may have removed the folder under us: it is made again
+                    raise FeatureStoreError(
+                        f"Expected to keep features in {self._folder}, got: {problem}. Make room there, or have them "
+                        "kept elsewhere (ANACP_HOME)."
+                    ) from problem
+
+    def _flush(self) -> None:
+        for path in self._damaged:
+            path.unlink(missing_ok=True)
+        self._damaged.clear()
+        sweep_leftovers(self._folder)
+        if len(self):
+            self._write_card()
+        if not self._new:
+            return
+        digests, x = list(self._new), np.stack(list(self._new.values()))
+        path = Shard.write(self._folder, self._card.fingerprint, digests, x, self._new_seconds)
+        self._new, self._new_seconds = {}, 0.0
+        self._index(path)
 
     def _write_card(self) -> None:
         with suppress(FeatureStoreError):

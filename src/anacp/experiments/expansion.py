@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from anacp.errors import DataFileError, MissingDataError, ParameterError
+from anacp.errors import MissingDataError, ParameterError
 from anacp.experiments.specification import METHOD_KEYS, RUN_KEYS, Specification
 from anacp.experiments.toml import Kind, check_table
+from anacp.files import read_toml
 
 AXES = ("dataset", "method", "seed")
 ONE_OR_MORE: dict[str, Kind] = {"dataset": (str, dict, list), "method": (str, dict, list), "seed": (int, list)}
@@ -25,14 +25,12 @@ def specifications(path: str | Path) -> list[Specification]:
         For a key that is unknown or a value of the wrong kind; the message says where, and what was meant.
     """
     path = Path(path)
-    if not path.is_file():
-        raise MissingDataError(f"Expected the specification of an experiment at {path}, got no file there.")
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except ValueError as problem:
-        raise DataFileError(f"Expected TOML in {path}, got something else: {problem}.") from problem
-    try:
-        return expand(table)
+        return expand(read_toml(path))
+    except FileNotFoundError as problem:
+        raise MissingDataError(
+            f"Expected the specification of an experiment at {path}, got no file there."
+        ) from problem
     except ParameterError as problem:
         raise ParameterError(f"{path}: {problem}") from problem
 

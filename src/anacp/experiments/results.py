@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anacp.errors import DataFileError, MissingDataError
+from anacp.files import MAX_TABLE, parse_json, read_json, read_regular
 from anacp.paper import Cell
 
 FORMAT, FORMAT_VERSION = "anacp-run", 1
@@ -166,9 +166,10 @@ def read_run(folder: str | Path) -> RunResult:
         raise _ForeignResultsError(
             f"Expected results of a run ({FORMAT}), got another kind of file: {folder / RESULTS}."
         )
-    if int(stated["format_version"]) > FORMAT_VERSION:
+    version = stated.get("format_version")
+    if not isinstance(version, int) or version > FORMAT_VERSION:
         raise DataFileError(
-            f"Expected format version {FORMAT_VERSION} or older, got {stated['format_version']}: {folder / RESULTS}. "
+            f"Expected format version {FORMAT_VERSION} or older, got {version}: {folder / RESULTS}. "
             "Upgrade anacp to read it."
         )
     plain = RunResult.__dataclass_fields__.keys() - {"folder", "steps", "class_incremental", "task_incremental"}
@@ -178,7 +179,7 @@ def read_run(folder: str | Path) -> RunResult:
         fields |= {kind: np.array(rows, np.float64) for kind, rows in stated["accuracy"].items()}
         fields |= {"parts": tuple(fields["parts"]), "confused": tuple(Confused(*pair) for pair in fields["confused"])}
         return RunResult(folder=folder, steps=tuple(read_steps(folder)), **fields)
-    except (KeyError, TypeError, ValueError) as problem:
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
         raise DataFileError(
             f"Expected the results of a whole run, got a damaged file: {folder / RESULTS} ({problem!r}). Run it again."
         ) from problem
@@ -190,21 +191,19 @@ def read_steps(folder: Path) -> list[Step]:
     if not path.is_file():
         return []
     steps = []
-    for line in path.read_bytes().splitlines(keepends=True):
+    for line in read_regular(path, MAX_TABLE).splitlines(keepends=True):
         if not line.endswith(b"\n"):
             break
         try:
-            steps.append(Step.from_dict(json.loads(line)))
-        except (ValueError, TypeError, KeyError):
+            steps.append(Step.from_dict(parse_json(line)))
+        except (ValueError, TypeError, KeyError, AttributeError):
             break
     return steps
 
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        contents = json.loads(path.read_text(encoding="utf-8"))
+        contents = read_json(path)
     except FileNotFoundError as problem:
         raise MissingDataError(f"Expected {path}, got nothing there. The run has not ended; run it again.") from problem
-    except ValueError as problem:
-        raise DataFileError(f"Expected JSON in {path}, got a damaged file ({problem}). Run it again.") from problem
     return contents if isinstance(contents, dict) else {}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -25,7 +24,7 @@ from anacp.experiments.results import (
     read_steps,
 )
 from anacp.experiments.specification import Specification
-from anacp.files import locked, replacing, sweep_leftovers
+from anacp.files import locked, read_json, read_toml, replacing, sweep_leftovers
 
 CHECKPOINTS = "checkpoint-*.anacp"
 M = TypeVar("M")
@@ -123,11 +122,11 @@ class RunFolder:
         path = self.path / SPECIFICATION
         if not path.exists():
             return []
-        there, here = _flat(tomllib.loads(path.read_text(encoding="utf-8"))), _flat(specification.as_dict())
+        there, here = _flat(read_toml(path)), _flat(specification.as_dict())
         keys = [key for key in sorted(there.keys() | here.keys()) if there.get(key) != here.get(key)]
         changes = [f"{key} is {_shown(there, key)} there and {_shown(here, key)} here" for key in keys]
         with contextlib.suppress(OSError, ValueError):
-            if json.loads((self.path / ENVIRONMENT).read_text(encoding="utf-8"))["dataset"] != dataset:
+            if read_json(self.path / ENVIRONMENT)["dataset"] != dataset:
                 changes.append("the contents of the data set are others")
         return changes
 

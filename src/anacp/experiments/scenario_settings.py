@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from anacp.errors import DataFileError, MissingDataError, ParameterError
 from anacp.experiments.toml import Kind, check_choice, check_table
+from anacp.files import read_arrays
 from anacp.scenarios import Blurry, ClassIncremental, DomainIncremental, Online, Scenario
 
 Domains = tuple[NDArray[Any], NDArray[Any]]  # of the training and of the test rows
@@ -82,11 +82,11 @@ class ScenarioSettings:
         if self.domains is None:
             return None
         try:
-            with open(self.domains, "rb") as file, np.load(file, allow_pickle=False) as arrays:
-                return arrays["train"], arrays["test"]
+            arrays = read_arrays(self.domains, ("train", "test"))
+            return arrays["train"], arrays["test"]
         except FileNotFoundError as problem:
             raise MissingDataError(f"Expected an npz file of domains at {self.domains}, got none.") from problem
-        except (KeyError, ValueError, TypeError, OSError) as problem:
+        except KeyError as problem:
             raise DataFileError(
                 f"Expected the arrays `train` and `test`, one domain a row, in {self.domains}, got none ({problem})."
             ) from problem

@@ -1,8 +1,44 @@
-"""The one door to the disk: files that appear whole or not at all, one writer at a time, tensors checked by digest."""
+"""The one door to the disk: whole or not at all, one writer at a time, tensors by digest, and nothing too large."""
 
-from anacp.files.atomic import replacing, sweep_leftovers
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from anacp.files.arrays import read_arrays
+from anacp.files.atomic import remove_folder, replacing, sweep_leftovers
+from anacp.files.documents import parse_json, read_json, read_toml
 from anacp.files.folders import home
+from anacp.files.limits import LIMITS, MAX_EXPANDED, MAX_FILE, MAX_PIXELS, MAX_TABLE, Limit
 from anacp.files.locks import locked
-from anacp.files.tensors import FileKind, TensorFile, write_tensors
+from anacp.files.regular import open_regular, read_regular
 
-__all__ = ["FileKind", "TensorFile", "home", "locked", "replacing", "sweep_leftovers", "write_tensors"]
+if TYPE_CHECKING:
+    from anacp.files.tensors import FileKind, TensorFile, write_tensors
+
+__all__ = [
+    "LIMITS",
+    "MAX_EXPANDED",
+    "MAX_FILE",
+    "MAX_PIXELS",
+    "MAX_TABLE",
+    "FileKind",
+    "Limit",
+    "TensorFile",
+    "home",
+    "locked",
+    "open_regular",
+    "parse_json",
+    "read_arrays",
+    "read_json",
+    "read_regular",
+    "read_toml",
+    "remove_folder",
+    "replacing",
+    "sweep_leftovers",
+    "write_tensors",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:  # what is left are tensors, and torch is slow to import: not everybody here needs it
+        return getattr(import_module("anacp.files.tensors"), name)
+    raise AttributeError(f"module 'anacp.files' has no attribute {name!r}")

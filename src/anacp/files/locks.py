@@ -1,6 +1,7 @@
 """One writer at a time: a file that is read, changed and written back is changed by nobody else meanwhile."""
 
 import contextlib
+import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,8 @@ try:
     import fcntl
 except ImportError:  # Windows: nothing is locked
     fcntl = None  # type: ignore[assignment]
+
+CANNOT_LOCK = {errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}
 
 
 @contextlib.contextmanager
@@ -35,6 +38,39 @@ def locked(path: Path) -> Iterator[None]:
     finally:
         neighbour.unlink(missing_ok=True)
         os.close(handle)
+
+
+@contextlib.contextmanager
+def folder_lock(folder: Path) -> Iterator[bool | None]:
+    """Try to keep a folder to whoever asks, another thread of this process included, until the end.
+
+    Says True if it is kept, False if it is another's or gone, and None where folders cannot be locked. The kernel
+    releases it however the process ends.
+    """
+    if fcntl is None:
+        yield None
+        return
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        yield False
+        return
+    try:
+        yield _locked_folder(handle, folder)
+    finally:
+        os.close(handle)
+
+
+def _locked_folder(handle: int, folder: Path) -> bool | None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return os.path.samestat(os.fstat(handle), os.stat(folder))  # or it was removed before it was locked
+    except (BlockingIOError, FileNotFoundError):
+        return False
+    except OSError as problem:
+        if problem.errno in CANNOT_LOCK:
+            return None
+        raise
 
 
 def _taken(neighbour: Path) -> int | None:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anacp.errors import DataFileError, MissingDataError
+from anacp.errors import DataFileError, MissingDataError, UnavailableError
 from anacp.extras import require
+from anacp.files import MAX_PIXELS, read_regular
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -23,6 +24,31 @@ def content_hash(*parts: bytes) -> str:
     for part in parts:
         digest.update(part)
     return digest.hexdigest()
+
+
+def decode(content: bytes, place: str) -> "Image":
+    """Return the picture in an encoded file, its pixels not yet decoded; one with too many is refused."""
+    pillow: Any = require("PIL.Image", extra="images", purpose="Opening an image")
+    limit = _pixel_limit(pillow)
+    try:
+        image: Image = pillow.open(io.BytesIO(content))
+    except (pillow.DecompressionBombError, pillow.DecompressionBombWarning) as problem:
+        raise MAX_PIXELS.exceeded("more", f"{place} ({problem})", limit=limit) from problem
+    if image.format == "EPS":  # Pillow would have Ghostscript run it
+        raise ValueError("PostScript is a program, not a picture")
+    if image.width * image.height > limit:
+        raise MAX_PIXELS.exceeded(f"{image.width:,} x {image.height:,}", place, limit=limit)
+    return image
+
+
+def _pixel_limit(pillow: Any) -> int:
+    """Return how many pixels are decoded: what Pillow allows, or more where somebody has said so."""
+    limit, allowed = MAX_PIXELS.value, pillow.MAX_IMAGE_PIXELS
+    if allowed is None:
+        return limit
+    if MAX_PIXELS.is_stated and allowed < limit:
+        allowed = pillow.MAX_IMAGE_PIXELS = limit
+    return min(limit, int(allowed))
 
 
 class LazyImage(ABC):
@@ -55,13 +81,12 @@ class EncodedImage(LazyImage):
 
     def open(self) -> "Image":
         """Return the decoded picture, in the mode it was stored in."""
-        pillow: Any = require("PIL.Image", extra="images", purpose="Opening an image")
         try:
-            image: Image = pillow.open(io.BytesIO(self.read()))
+            image = decode(self.read(), self.place())
             image.load()
-        except (OSError, SyntaxError, ValueError) as problem:
-            if isinstance(problem, MissingDataError | DataFileError):
-                raise
+        except (MissingDataError, DataFileError, MemoryError, UnavailableError):
+            raise
+        except Exception as problem:  # foreign bytes can make a decoder fail in any way
             raise DataFileError(
                 f"Expected an image, got something that cannot be decoded: {self.place()} ({problem}). "
                 "Copy or unpack it again from its source."
@@ -87,7 +112,7 @@ class ImageFile(EncodedImage):
     def read(self) -> bytes:
         """Return the encoded file."""
         try:
-            return self.path.read_bytes()
+            return read_regular(self.path)
         except FileNotFoundError as problem:
             raise MissingDataError(f"Expected a file at {self.path}, got none. Unpack or copy it again.") from problem
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anacp.errors import ImageError
+from anacp.errors import DataFileError, ImageError
 from anacp.extras import require
-from anacp.items.item import EncodedImage, LazyImage
+from anacp.items.item import EncodedImage, ImageFile, LazyImage, decode
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -41,21 +40,12 @@ def _opened(source: ImageSource) -> Image:
         own: Image = source.copy()  # the caller's image stays open and unchanged
         return own
     if isinstance(source, str | Path):
-        image: Image = pillow.open(source)
-    elif isinstance(source, EncodedImage):
-        image = pillow.open(io.BytesIO(source.read()))
-    elif isinstance(source, LazyImage):
-        image = source.open()
-    else:
-        raise ImageError(f"Expected a path or a Pillow image, got {type(source).__name__}. Give one of the two.")
-    limit = pillow.MAX_IMAGE_PIXELS
-    if limit is not None and image.width * image.height > limit:
-        image.close()
-        raise ImageError(
-            f"Expected at most {limit:,} pixels, got {image.width} x {image.height}: {_name(source)}. It may be a "
-            "decompression bomb; scale it down, or raise PIL.Image.MAX_IMAGE_PIXELS if you trust it."
-        )
-    return image
+        source = ImageFile(Path(source))
+    if isinstance(source, EncodedImage):
+        return decode(source.read(), source.place())
+    if isinstance(source, LazyImage):
+        return source.open()
+    raise ImageError(f"Expected a path or a Pillow image, got {type(source).__name__}. Give one of the two.")
 
 
 def _upright_rgb(image: Image) -> Image:
@@ -91,6 +81,8 @@ def bad_image(source: ImageSource, problem: Exception) -> ImageError:
     name = _name(source)
     if isinstance(problem, FileNotFoundError):
         return ImageError(f"Expected an image file, got a path that does not exist: {name}. Check the path.")
+    if isinstance(problem, DataFileError):  # says all there is to say
+        return ImageError(str(problem))
     kind = "truncated" if "truncated" in str(problem).lower() else "unreadable"
     return ImageError(
         f"Expected an image, got a file that is {kind} or of another kind: {name} ({problem}). "

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from anacp.catalogue import METHODS, MethodEntry
 from anacp.errors import AnacpError, InputError
-from anacp.files import home, replacing
+from anacp.files import home, read_json, replacing
 from anacp.items import content_hash
 
 # An installed package makes its methods known under this group of entry points: each names a module or a class.
@@ -72,7 +72,7 @@ def _memory() -> Path:
 def _remembered() -> dict[str, str]:
     """Return the files of one's own by the names of their methods."""
     try:
-        found = json.loads(_memory().read_text())
+        found = read_json(_memory())
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
