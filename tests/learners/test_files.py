@@ -34,7 +34,7 @@ def test_metadata_is_readable(path) -> None:
     with safe_open(path, framework="pt") as file:
         metadata = file.metadata()
     assert metadata["format"] == "anacp-model"
-    assert metadata["format_version"] == "1"
+    assert metadata["format_version"] == "2"
     assert json.loads(metadata["learner"]) == "AnaCP"
     assert json.loads(metadata["parameters"])["n_projected"] == 20
     assert json.loads(metadata["classes"]) == [0, 1, 2, 3, 4]
@@ -81,10 +81,10 @@ def test_missing(tmp_path) -> None:
 
 
 def test_newer(model: anacp.AnaCP, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(base, "MODEL", replace(base.MODEL, version=2))
+    monkeypatch.setattr(base, "MODEL", replace(base.MODEL, version=3))
     model.save(tmp_path / "newer")
     monkeypatch.undo()
-    with pytest.raises(ModelFileError, match=r"version 1 or older, got 2.*Upgrade anacp"):
+    with pytest.raises(ModelFileError, match=r"version 2 or older, got 3.*Upgrade anacp"):
         anacp.load(tmp_path / "newer")
 
 

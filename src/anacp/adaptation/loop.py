@@ -15,10 +15,11 @@ from torch.optim import Optimizer
 
 from anacp.adaptation.plan import Group, OptimiserPlan
 from anacp.errors import AnacpError, NumericalError
-from anacp.files import FileKind, TensorFile, write_tensors
+from anacp.files import Fact, FileKind, Record, TensorFile, write_tensors
 from anacp.randomness import generator
 
-CHECKPOINT = FileKind("anacp-checkpoint", 1, "a checkpoint")
+CHECKPOINT = FileKind("anacp-checkpoint", 2, "a checkpoint", noted=False)
+_FACTS = Record({"epochs": Fact.whole(0), "seconds": Fact.share()})
 TRAINED, STATE = "trained/", "optimizer/"
 
 Piece = tuple[list[int], dict[str, NDArray[Any]]]  # rows and what the network takes of them
@@ -73,6 +74,8 @@ class Checkpoint:
         """Put everything back and return how many epochs are done: 0, and nothing changed, without a whole file."""
         try:
             file = TensorFile(self.path, CHECKPOINT)
+            file.check_header(_FACTS)
+            file.check_tensors(_expected(file, trained))
             weights, kept = file.tensors(TRAINED), file.tensors(STATE)
         except AnacpError:
             return 0
@@ -86,6 +89,17 @@ class Checkpoint:
         optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
         self.seconds = float(file.header["seconds"])
         return int(file.header["epochs"])
+
+
+def _expected(file: TensorFile, trained: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return outlines of what a checkpoint of these parameters holds: each, and numbers or as many for each."""
+    expected = {f"{TRAINED}{name}": parameter for name, parameter in trained.items()}
+    for name, one in file.outlines(STATE).items():
+        number, _, key = name.partition("/")
+        parameter = dict(enumerate(trained.values())).get(int(number) if number.isdecimal() else -1)
+        if parameter is not None and key and number == str(int(number)):
+            expected[f"{STATE}{name}"] = one if not one.ndim else parameter
+    return expected
 
 
 def optimise(

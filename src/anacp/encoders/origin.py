@@ -8,7 +8,20 @@ from typing import Any
 
 from anacp.backbones import LAST_LAYER, Backbone
 from anacp.errors import MismatchError
+from anacp.files import Fact, Record
 from anacp.items import Modality
+
+# What a model file must say of its features.
+ORIGIN = Record(
+    {
+        "name": Fact("a name", lambda value: isinstance(value, str) and value.isprintable() and 0 < len(value) < 1000),
+        "fingerprint": Fact.text(),
+        "modality": Fact.one_of("image", "text"),
+        "n_features": Fact.whole(1),
+        "adaptation": Fact.text().or_nothing,
+    },
+    {"layers": Fact.whole().several},
+)
 
 
 @dataclass(frozen=True)

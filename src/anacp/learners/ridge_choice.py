@@ -32,7 +32,7 @@ SHARE_OF_LOW_RANK = 0.5
 def _is_ridge(value: object) -> bool:
     if isinstance(value, str):
         return value in get_args(RidgeCriterion)
-    return isinstance(value, int | float) and value > 0
+    return isinstance(value, int | float) and 0 < value < float("inf")
 
 
 def _holds_out(value: object) -> bool:
