@@ -22,13 +22,13 @@ _RATES = ("head_rate", "parts_rate", "momentum", "weight_decay", "final_rate")
 ADAPTATION_FACTS = Record(
     {
         "recipe": Record(
-            {"name": Fact.text(), "parts": Fact.text(), "optimizer": Fact.text()}
+            dict.fromkeys(("name", "parts", "optimizer"), Fact.name())
             | dict.fromkeys(("rank", "epochs", "batch_size"), Fact.whole(1))
             | dict.fromkeys(_RATES, Fact.share())
         ),
         "seed": Fact.whole(-(2**63), 2**64),
-        "base": Fact.text(),
-        "data": Fact.text(),
+        "base": Fact.name(),
+        "data": Fact.name(),
     }
 )
 

@@ -14,11 +14,11 @@ from anacp.items import Modality
 # What a model file must say of its features.
 ORIGIN = Record(
     {
-        "name": Fact("a name", lambda value: isinstance(value, str) and value.isprintable() and 0 < len(value) < 1000),
-        "fingerprint": Fact.text(),
+        "name": Fact.name(1000),
+        "fingerprint": Fact.name(),
         "modality": Fact.one_of("image", "text"),
         "n_features": Fact.whole(1),
-        "adaptation": Fact.text().or_nothing,
+        "adaptation": Fact.name(10_000).or_nothing,
     },
     {"layers": Fact.whole().several},
 )

@@ -25,6 +25,11 @@ class Fact:
         return cls("a text", lambda value: isinstance(value, str))
 
     @classmethod
+    def name(cls, most: int = 200) -> Self:
+        """Return the fact that is a text of one line, and not long."""
+        return cls("a name", lambda value: isinstance(value, str) and value.isprintable() and 0 < len(value) <= most)
+
+    @classmethod
     def flag(cls) -> Self:
         """Return the fact that is true or false."""
         return cls("true or false", lambda value: isinstance(value, bool))
@@ -115,4 +120,6 @@ def _is_whole(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return _is_whole(value) or (isinstance(value, float) and math.isfinite(value))
+    if _is_whole(value):
+        return bool(abs(value) <= LARGEST)
+    return isinstance(value, float) and math.isfinite(value)

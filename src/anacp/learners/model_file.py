@@ -25,10 +25,10 @@ KINDS = ("learner", "classifier", "trained")
 SOLUTION = "solution."
 LARGEST_COUNT = 2**53  # examples of a class, exact as a floating-point number too
 
-LABELS = Record({"classes": Fact("a list", lambda value: isinstance(value, list)), "classes_dtype": Fact.text()})
+LABELS = Record({"classes": Fact("a list", lambda value: isinstance(value, list)), "classes_dtype": Fact.name()})
 LEARNER = LABELS | Record(
     {
-        "learner": Fact.text(),
+        "learner": Fact.name(),
         "parameters": Fact.record(),
         "n_features": Fact.whole(1),
         "feature_names": Fact.text().several,

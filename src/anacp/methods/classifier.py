@@ -26,7 +26,7 @@ from anacp.progress import Report
 from anacp.words import format_bytes
 
 # What a model file says of a classifier besides its learner.
-CLASSIFIER = ENCODER | Record({"saved": Fact.text()})
+CLASSIFIER = ENCODER | Record({"saved": Fact.name()})
 
 
 class Classifier:

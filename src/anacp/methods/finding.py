@@ -38,7 +38,7 @@ def find_method(name: str, file: str | Path | None = None) -> MethodEntry:
 def learner_class(file: TensorFile) -> type[Learner[Any]]:
     """Return the class of the learner that a model file names."""
     name = file.header.get("learner")
-    if not isinstance(name, str):
+    if not isinstance(name, str):  # said before it is looked for
         raise file.damage("it does not say its learner")
     made = find_method(name).make
     if not (isinstance(made, type) and issubclass(made, Learner)):

@@ -31,11 +31,11 @@ KIND = "trained"  # as a model file states it
 # What a model file says of a trained method.
 TRAINED = LABELS | Record(
     {
-        "method": Fact.text(),
+        "method": Fact.name(),
         "parameters": Fact.record(),
         "network": ORIGIN,
         "task_of": Fact.whole(0).several,
-        "n_tasks": Fact.whole(1, 100_000),
+        "n_tasks": Fact.whole(0, 100_000),
     },
     {"kind": Fact.one_of(KIND)},
 )
@@ -146,7 +146,8 @@ class TrainedMethod(ABC):
 
     def scores(self, examples: Sequence[Any]) -> NDArray[Any]:
         """Return one score for each example and class, in the order of `classes_`; the largest is the prediction."""
-        self._check_learned()
+        if not self._arrived.n_tasks:
+            raise NotLearnedError(f"This {type(self).__name__} has learned nothing yet. Call `learn` first.")
         with torch.no_grad():
             scores = self._scores(as_items(examples), self._state).cpu().numpy()
         return np.asarray(scores[:, np.argsort(self._arrived.classes)])
@@ -176,7 +177,6 @@ class TrainedMethod(ABC):
     def save(self, path: str | Path) -> None:
         """Write everything that the next task or a prediction needs, all or nothing; the backbone stays outside."""
         stated = {"kind": KIND, "method": self._entry.name, "parameters": self._parameters()}
-        self._check_learned()
         header = stated | {"network": self.origin.header()} | self._arrived.header()
         write_tensors(path, MODEL, header, self._state)
 
@@ -222,16 +222,12 @@ class TrainedMethod(ABC):
         origin.check(Origin.of(backbone))
         try:
             model: Self = kind(backbone, checkpoints=checkpoints, **header["parameters"])
-            outlines = model._outlines(len(arrived.classes), arrived.n_tasks)
+            outlines = model._outlines(len(arrived.classes), arrived.n_tasks) if arrived.n_tasks else {}
         except (ParameterError, TypeError, ValueError, RuntimeError) as problem:
             raise file.damage(problem) from problem
         file.check_tensors(outlines)
         model._arrived, model._state = arrived, file.tensors()
         return model
-
-    def _check_learned(self) -> None:
-        if not self._arrived.n_tasks:
-            raise NotLearnedError(f"This {type(self).__name__} has learned nothing yet. Call `learn` first.")
 
     @property
     def _entry(self) -> MethodEntry:
