@@ -57,5 +57,5 @@ def _mutated_tensor(tensor: Tensor, draw: random.Random) -> Tensor:
     flat = changed.reshape(-1)
     if len(flat):
         strange = [float("nan"), float("inf"), 0.0, 1e30] if tensor.is_floating_point() else [0, -1, 1, 10**6]
-        flat[draw.randrange(len(flat))] = draw.choice(strange)
+        flat[draw.randrange(len(flat))] = torch.tensor(draw.choice(strange)).to(tensor.dtype)
     return changed

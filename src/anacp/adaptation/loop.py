@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.optim import Optimizer
+from torch.optim import SGD, Adam, AdamW, Optimizer
 
 from anacp.adaptation.plan import Group, OptimiserPlan
 from anacp.errors import AnacpError, NumericalError
@@ -21,6 +21,11 @@ from anacp.randomness import generator
 CHECKPOINT = FileKind("anacp-checkpoint", 2, "a checkpoint", noted=False)
 _FACTS = Record({"epochs": Fact.whole(0), "seconds": Fact.share()})
 TRAINED, STATE = "trained/", "optimizer/"
+# What an optimiser keeps of each parameter.
+KEPT: dict[type[Optimizer], tuple[str, ...]] = {
+    SGD: ("momentum_buffer",),
+    **dict.fromkeys((Adam, AdamW), ("step", "exp_avg", "exp_avg_sq")),
+}
 
 Piece = tuple[list[int], dict[str, NDArray[Any]]]  # rows and what the network takes of them
 Batches = Callable[[int, list[list[int]]], Iterable[list[Piece]]]  # reads the batches of an epoch, each in pieces
@@ -75,7 +80,7 @@ class Checkpoint:
         try:
             file = TensorFile(self.path, CHECKPOINT)
             file.check_header(_FACTS)
-            file.check_tensors(_expected(file, trained))
+            file.check_tensors(_expected(file, trained, optimizer))
             weights, kept = file.tensors(TRAINED), file.tensors(STATE)
         except AnacpError:
             return 0
@@ -91,14 +96,13 @@ class Checkpoint:
         return int(file.header["epochs"])
 
 
-def _expected(file: TensorFile, trained: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return outlines of what a checkpoint of these parameters holds: each, and numbers or as many for each."""
+def _expected(file: TensorFile, trained: Mapping[str, Tensor], optimizer: Optimizer) -> dict[str, Tensor]:
+    """Return outlines of what a checkpoint holds: the parameters, and all that is kept of those that had a gradient."""
     expected = {f"{TRAINED}{name}": parameter for name, parameter in trained.items()}
-    for name, one in file.outlines(STATE).items():
-        number, _, key = name.partition("/")
-        parameter = dict(enumerate(trained.values())).get(int(number) if number.isdecimal() else -1)
-        if parameter is not None and key and number == str(int(number)):
-            expected[f"{STATE}{name}"] = one if not one.ndim else parameter
+    moved = {name.partition("/")[0] for name in file.sizes(STATE)}
+    for number, parameter in enumerate(trained.values()):
+        for key in KEPT[type(optimizer)] if str(number) in moved else ():
+            expected[f"{STATE}{number}/{key}"] = torch.empty((), device="meta") if key == "step" else parameter
     return expected
 
 
