@@ -148,6 +148,7 @@ def test_a_header_that_cannot_be_is_refused(model, path, changes: dict[str, obje
         ("n_heads", -1),
         ("ridge", float("nan")),
         ("ridge", float("inf")),
+        ("ridge", 10**30),
         ("ridge", None),
         ("ridge", "squared error"),
         ("covariance", "class"),

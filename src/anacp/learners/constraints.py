@@ -70,12 +70,17 @@ def whole(least: int | None = None, most: int | None = None) -> Constraint:
 
 def number(expected: str, within: Callable[[float], bool]) -> Constraint:
     """Return the range of numbers for which something holds."""
-    return Constraint(expected, lambda value: isinstance(value, Real) and bool(within(float(value))))
+    return Constraint(expected, lambda value: is_number(value) and bool(within(float(value))))
 
 
 def choice(*choices: object) -> Constraint:
     """Return the range of a few values."""
     return Constraint("one of " + ", ".join(map(repr, choices)), lambda value: value in choices)
+
+
+def is_number(value: Any) -> bool:
+    """Say whether a value is a number, and not an integer that torch cannot take."""
+    return isinstance(value, Real) and not (isinstance(value, Integral) and abs(value) >= 2**63)
 
 
 def _is_whole(value: Any) -> bool:
