@@ -80,7 +80,7 @@ def choice(*choices: object) -> Constraint:
 
 def is_number(value: Any) -> bool:
     """Say whether a value is a number, and not an integer that torch cannot take."""
-    return isinstance(value, Real) and not (isinstance(value, Integral) and abs(value) >= 2**63)
+    return isinstance(value, Real) and not (isinstance(value, Integral) and abs(int(value)) >= 2**63)
 
 
 def _is_whole(value: Any) -> bool:
