@@ -22,6 +22,7 @@ __all__ = [
     "RidgeEdgeWarning",
     "TooLargeError",
     "UnavailableError",
+    "UncheckedFileWarning",
     "UnknownNameError",
 ]
 
@@ -59,7 +60,7 @@ class NumericalError(AnacpError, ArithmeticError):
 
 
 class ModelFileError(AnacpError, ValueError):
-    """A model file that is truncated, foreign, or written by a newer version."""
+    """A model file that is truncated, changed, foreign, inconsistent, or written by a newer version."""
 
 
 class UnavailableError(AnacpError, RuntimeError):
@@ -88,3 +89,7 @@ class MissingDataError(AnacpError, FileNotFoundError):
 
 class RidgeEdgeWarning(UserWarning):
     """A ridge was chosen from the edge of its grid, so a better one may lie beyond."""
+
+
+class UncheckedFileWarning(UserWarning):
+    """A file of an earlier version, which has no digest of everything: damage to it may go unnoticed."""

@@ -225,7 +225,7 @@ def test_files(transformer, tmp_path) -> None:
     for damaged, message in (
         (whole[:-10], "truncated"),
         (whole.replace(b"anacp-adaptation", b"other-adaptation"), "of another kind"),
-        (whole.replace(b'"format_version":"1"', b'"format_version":"9"'), "Upgrade anacp"),
+        (whole.replace(b'"format_version":"2"', b'"format_version":"9"'), "Upgrade anacp"),
     ):
         path.write_bytes(damaged)
         with pytest.raises(ModelFileError, match=message):

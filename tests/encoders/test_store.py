@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -12,9 +13,12 @@ import numpy as np
 import pytest
 
 from anacp.encoders import Encoder, FeatureEntry, FeatureStore
+from anacp.encoders.stored import SHARD, Shard
 from anacp.errors import FeatureStoreError
+from anacp.files import TensorFile, write_tensors
 from tests.backbones.test_backbone import small
 from tests.encoders.counting import Counting
+from tests.files.mutations import mutated
 
 
 @pytest.fixture
@@ -318,3 +322,21 @@ def test_the_next_pass_sweeps_what_a_killed_one_left(files, store) -> None:
     assert list(only_entry(store).folder.glob(".*"))
     Encoder(small()).encode(files, store=store)
     assert not list(only_entry(store).folder.glob(".*"))
+
+
+def test_a_shard_that_cannot_be_is_damage(tmp_path) -> None:
+    x = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)
+    path = Shard.write(tmp_path, "network", [digest(number) for number in range(5)], x, 1.0)
+    file = TensorFile(path, SHARD)
+    header, tensors = {key: one for key, one in file.header.items() if key != "written_by"}, file.tensors()
+    n_refused = 0
+    for seed in range(100):
+        write_tensors(path, SHARD, *mutated(header, tensors, random.Random(seed)))
+        try:
+            shard = Shard(path, "network")
+            shape = shard.x.shape
+        except FeatureStoreError:
+            n_refused += 1
+        else:
+            assert shape == (len(shard.digests), 3)
+    assert n_refused > 50

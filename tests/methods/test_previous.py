@@ -10,7 +10,7 @@ import pytest
 import anacp
 from anacp.adaptation import Adaptation
 from anacp.backbones import backbone
-from anacp.errors import RidgeEdgeWarning
+from anacp.errors import RidgeEdgeWarning, UncheckedFileWarning
 from anacp.learners import Learner
 from anacp.methods import Classifier, TrainedMethod
 from tests.backbones.models import needs_minilm
@@ -25,7 +25,8 @@ def test_learners(path: Path) -> None:
     arrays = np.load(FOLDER / "learners.npz")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RidgeEdgeWarning)
-        model = anacp.load(path)
+        with pytest.warns(UncheckedFileWarning, match="written by anacp 0.1.0, before files had a digest"):
+            model = anacp.load(path)
         assert isinstance(model, Learner)
         np.testing.assert_allclose(model.decision_function(arrays["x"]), arrays[f"{path.stem} scores"], atol=1e-5)
         np.testing.assert_allclose(model.predict_proba(arrays["x"]), arrays[f"{path.stem} probabilities"], atol=1e-5)
@@ -38,7 +39,9 @@ def test_learners(path: Path) -> None:
 @pytest.mark.parametrize("name", ["classifier", "adapted-classifier", "concatenated"])
 def test_classifiers(name: str) -> None:
     said = json.loads((FOLDER / "texts.json").read_text())
-    model = anacp.load(FOLDER / f"{name}.anacp")
+    with pytest.warns(UncheckedFileWarning) as noted:
+        model = anacp.load(FOLDER / f"{name}.anacp")
+    assert len(noted) == 1
     assert isinstance(model, Classifier)
     np.testing.assert_allclose(model.predict_proba(said["shown"]), said[name], atol=1e-5)
     assert model.is_known(said["items"], said["labels"]).all()
@@ -50,7 +53,8 @@ def test_classifiers(name: str) -> None:
 @needs_minilm
 def test_trained() -> None:
     said = json.loads((FOLDER / "texts.json").read_text())
-    model = anacp.load(FOLDER / "trained.anacp")
+    with pytest.warns(UncheckedFileWarning):
+        model = anacp.load(FOLDER / "trained.anacp")
     assert isinstance(model, TrainedMethod)
     np.testing.assert_allclose(model.scores(said["shown"]), said["trained"], atol=1e-4)
 
@@ -58,7 +62,8 @@ def test_trained() -> None:
 @needs_minilm
 def test_adaptation() -> None:
     said = json.loads((FOLDER / "texts.json").read_text())
-    adaptation = Adaptation.load(FOLDER / "adaptation.safetensors")
+    with pytest.warns(UncheckedFileWarning):
+        adaptation = Adaptation.load(FOLDER / "adaptation.safetensors")
     assert adaptation.fingerprint == said["adaptation"]
     assert adaptation.apply(backbone("minilm-l6")).fingerprint == said["adapted"]
 

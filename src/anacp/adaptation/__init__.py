@@ -1,6 +1,6 @@
 """First-session adaptation, adapters and LoRA: the one optimiser loop, before anything closed-form begins."""
 
-from anacp.adaptation.adaptation import Adaptation
+from anacp.adaptation.adaptation import ADAPTATION_FACTS, Adaptation
 from anacp.adaptation.examples import check_task, data_identity, read_pieces
 from anacp.adaptation.loop import (
     Batches,
@@ -17,6 +17,7 @@ from anacp.adaptation.plan import RECIPES, Group, OptimiserPlan, Recipe
 from anacp.adaptation.training import Trained, adapt, finished, train
 
 __all__ = [
+    "ADAPTATION_FACTS",
     "RECIPES",
     "Adaptation",
     "Batches",

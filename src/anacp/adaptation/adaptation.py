@@ -6,16 +6,31 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from anacp.adaptation.parts import Parts
 from anacp.adaptation.plan import Recipe
 from anacp.backbones import Backbone
-from anacp.errors import MismatchError, ModelFileError
-from anacp.files import FileKind, TensorFile, write_tensors
+from anacp.errors import MismatchError, ParameterError
+from anacp.files import Fact, FileKind, Record, TensorFile, write_tensors
 from anacp.items import content_hash
 
-ADAPTATION = FileKind("anacp-adaptation", 1, "an adaptation")
+ADAPTATION = FileKind("anacp-adaptation", 2, "an adaptation")
+_RATES = ("head_rate", "parts_rate", "momentum", "weight_decay", "final_rate")
+# What a file must say of an adaptation.
+ADAPTATION_FACTS = Record(
+    {
+        "recipe": Record(
+            dict.fromkeys(("name", "parts", "optimizer"), Fact.name())
+            | dict.fromkeys(("rank", "epochs", "batch_size"), Fact.whole(1))
+            | dict.fromkeys(_RATES, Fact.share())
+        ),
+        "seed": Fact.whole(-(2**63), 2**64),
+        "base": Fact.name(),
+        "data": Fact.name(),
+    }
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,19 +71,34 @@ class Adaptation:
     def load(cls, path: str | Path) -> "Adaptation":
         """Return what `save` wrote, or say what is wrong with the file."""
         file = TensorFile(path, ADAPTATION)
-        try:
-            return cls.restored(file.header, file.tensors())
-        except (KeyError, TypeError) as problem:
-            raise ModelFileError(
-                f"Expected an adaptation with its recipe, got another header: {path} ({problem}). "
-                "Adapt the backbone again."
-            ) from problem
+        file.check_header(ADAPTATION_FACTS)
+        cls.check_tensors(file, file.header)
+        return cls.restored(file.header, file.tensors())
 
     @classmethod
     def restored(cls, header: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> "Adaptation":
         """Return it from what `header` gave, in whatever file that was kept."""
         seed, base, data = (header[key] for key in ("seed", "base", "data"))
         return cls(Recipe(**header["recipe"]), seed, base, data, tensors)
+
+    @staticmethod
+    def check_tensors(file: TensorFile, header: Mapping[str, Any], prefix: str = "") -> None:
+        """Refuse a file whose recipe cannot be, or whose tensors are not pairs of matrices of its rank.
+
+        Which places of a network they belong to is told by the network, when they are applied.
+        """
+        try:
+            rank = Recipe(**header["recipe"]).rank
+        except ParameterError as problem:
+            raise file.damage(problem) from problem
+        found = file.outlines(prefix)
+        places = {name.removesuffix(".down") for name in found if name.endswith(".down")}
+        if not places or found.keys() != {f"{place}.{part}" for place in places for part in ("down", "up")}:
+            raise file.damage("its matrices are not pairs of down and up")
+        for name, one in found.items():
+            inner = one.shape[0 if name.endswith("down") else 1] if one.ndim == 2 else None
+            if inner != rank or one.dtype != torch.float32:
+                raise file.damage(f"{prefix}{name} is {one.dtype} {list(one.shape)}, not a matrix of rank {rank}")
 
     def header(self) -> dict[str, Any]:
         """Return everything but the tensors, ready for JSON."""

@@ -11,15 +11,21 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.optim import Optimizer
+from torch.optim import SGD, Adam, AdamW, Optimizer
 
 from anacp.adaptation.plan import Group, OptimiserPlan
 from anacp.errors import AnacpError, NumericalError
-from anacp.files import FileKind, TensorFile, write_tensors
+from anacp.files import Fact, FileKind, Record, TensorFile, write_tensors
 from anacp.randomness import generator
 
-CHECKPOINT = FileKind("anacp-checkpoint", 1, "a checkpoint")
+CHECKPOINT = FileKind("anacp-checkpoint", 2, "a checkpoint", noted=False)
+_FACTS = Record({"epochs": Fact.whole(0), "seconds": Fact.share()})
 TRAINED, STATE = "trained/", "optimizer/"
+# What an optimiser keeps of each parameter.
+KEPT: dict[type[Optimizer], tuple[str, ...]] = {
+    SGD: ("momentum_buffer",),
+    **dict.fromkeys((Adam, AdamW), ("step", "exp_avg", "exp_avg_sq")),
+}
 
 Piece = tuple[list[int], dict[str, NDArray[Any]]]  # rows and what the network takes of them
 Batches = Callable[[int, list[list[int]]], Iterable[list[Piece]]]  # reads the batches of an epoch, each in pieces
@@ -73,6 +79,8 @@ class Checkpoint:
         """Put everything back and return how many epochs are done: 0, and nothing changed, without a whole file."""
         try:
             file = TensorFile(self.path, CHECKPOINT)
+            file.check_header(_FACTS)
+            file.check_tensors(_expected(file, trained, optimizer))
             weights, kept = file.tensors(TRAINED), file.tensors(STATE)
         except AnacpError:
             return 0
@@ -86,6 +94,16 @@ class Checkpoint:
         optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
         self.seconds = float(file.header["seconds"])
         return int(file.header["epochs"])
+
+
+def _expected(file: TensorFile, trained: Mapping[str, Tensor], optimizer: Optimizer) -> dict[str, Tensor]:
+    """Return outlines of what a checkpoint holds: the parameters, and all that is kept of those that had a gradient."""
+    expected = {f"{TRAINED}{name}": parameter for name, parameter in trained.items()}
+    moved = {name.partition("/")[0] for name in file.sizes(STATE)}
+    for number, parameter in enumerate(trained.values()):
+        for key in KEPT[type(optimizer)] if str(number) in moved else ():
+            expected[f"{STATE}{number}/{key}"] = torch.empty((), device="meta") if key == "step" else parameter
+    return expected
 
 
 def optimise(

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from anacp.adaptation.adapters import insert_adapters
 from anacp.adaptation.plan import Recipe
 from anacp.backbones import blocks_of
-from anacp.errors import MismatchError, ModelFileError
+from anacp.errors import MismatchError, ModelFileError, ParameterError
 from anacp.extras import require
 from anacp.randomness import generator
 
@@ -28,6 +28,9 @@ class Parts:
     def inside(cls, network: nn.Module, recipe: Recipe, seed: int) -> "Parts":
         """Insert the recipe's parts: `down` drawn from (seed, place), `up` 0, so that nothing changes at first."""
         network.requires_grad_(False)
+        widest = max((max(one.weight.shape) for one in network.modules() if isinstance(one, nn.Linear)), default=0)
+        if recipe.rank > widest > 0:
+            raise ParameterError(f"Expected a rank of at most {widest}, the widest layer, got {recipe.rank}.")
         merged: Callable[[], nn.Module]
         if recipe.parts == "adapters":
             parameters, merged = insert_adapters(network, recipe.rank), lambda: network

@@ -3,7 +3,7 @@
 from anacp.backbones.engines import EngineName
 from anacp.backbones.frozen import Backbone
 from anacp.backbones.inputs import Arrays, digests, read_ahead
-from anacp.backbones.loading import backbone
+from anacp.backbones.loading import backbone, known_backbone
 from anacp.backbones.network import LAST_LAYER, PooledNetwork, blocks_of
 from anacp.backbones.preprocessing import ImagePreprocessing, TextPreprocessing
 from anacp.backbones.presets import PRESETS, Pooling, Preset, preset
@@ -22,6 +22,7 @@ __all__ = [
     "backbone",
     "blocks_of",
     "digests",
+    "known_backbone",
     "preset",
     "read_ahead",
 ]

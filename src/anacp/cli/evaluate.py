@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from anacp.cli.options import AsJson, ModelPath, Split
+from anacp.cli.options import AsJson, Backbone, ModelPath, RemoteCode, Split
 from anacp.cli.progress import shown_progress
 from anacp.cli.screen import Screen
 from anacp.datasets import feature_examples, read_labelled
@@ -40,11 +40,13 @@ def evaluate(
     output: Annotated[
         Path | None, typer.Option(help="Folder for confusion.png and results.json.", show_default=False)
     ] = None,
+    backbone: Backbone = None,
+    remote_code: RemoteCode = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure accuracy, class by class, and whether the probabilities can be trusted."""
     console = Screen(quiet=as_json)
-    loaded = load(model)
+    loaded = load(model, backbone=backbone, remote_code=remote_code)
     read = feature_examples if modality_of(loaded) == "features" else read_labelled
     every = read(path, split=split)
     known = np.isin(every.labels, loaded.classes_)

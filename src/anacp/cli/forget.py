@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from anacp.cli.options import AsJson, ExamplesPath, ModelPath, OnErrorOption, Solve, Split
+from anacp.cli.options import AsJson, Backbone, ExamplesPath, ModelPath, OnErrorOption, RemoteCode, Solve, Split
 from anacp.cli.progress import shown_progress, solve_visibly
 from anacp.cli.screen import Screen
 from anacp.datasets import read_labelled
@@ -23,6 +23,8 @@ def forget(
         OnErrorOption, typer.Option(help="An example that was never learned.")
     ] = OnErrorOption.refuse,
     solve: Solve = True,
+    backbone: Backbone = None,
+    remote_code: RemoteCode = False,
     as_json: AsJson = False,
 ) -> None:
     """Unlearn examples exactly; a class whose last example goes is forgotten."""
@@ -30,7 +32,7 @@ def forget(
     examples = read_labelled(path, split=split)
     items = list(examples.items)
     with locked(model):
-        classifier = Classifier.load(model)
+        classifier = Classifier.load(model, backbone=backbone, remote_code=remote_code)
         with shown_progress(console) as report:
             result = classifier.forget(items, examples.labels, on_unknown=on_unknown.value, report=report)
         if not classifier.n_examples:

@@ -1,14 +1,16 @@
 """`anacp info`: what is in a model file, without loading it."""
 
 import json
+import warnings
 from typing import Any
 
 from anacp.cli.options import AsJson, ModelPath
 from anacp.cli.screen import say
 from anacp.encoders import Origin
+from anacp.errors import UncheckedFileWarning
 from anacp.files import TensorFile
 from anacp.learners import MODEL
-from anacp.methods import model_kind
+from anacp.methods import check_model_header
 from anacp.words import counted, format_bytes, visible
 
 KINDS = {"learner": "a learner of features", "classifier": "a classifier", "trained": "a trained network"}
@@ -16,14 +18,18 @@ KINDS = {"learner": "a learner of features", "classifier": "a classifier", "trai
 
 def info(model: ModelPath, as_json: AsJson = False) -> None:
     """Show kind, backbone, method, classes with their numbers of examples, size, date and version."""
-    file = TensorFile(model, MODEL)
-    header = file.header
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UncheckedFileWarning)  # said below
+        file = TensorFile(model, MODEL)
+    kind, header = check_model_header(file), file.header
     counts = [tensor.tolist() for tensor in file.tensors("moments.counts").values()]  # a trained network has none
+    if counts and len(counts[0]) != len(header["classes"]):
+        raise file.damage("moments.counts are not those of its classes")
     examples = counts[0] if counts else [None] * len(header["classes"])
     classes = [{"label": label, "examples": n} for label, n in zip(header["classes"], examples, strict=True)]
     facts: dict[str, Any] = {
         "model": str(model),
-        "kind": model_kind(header),
+        "kind": kind,
         "backbone": header.get("backbone") or header.get("network"),
         "learner": header.get("learner") or header.get("method"),
         "parameters": header["parameters"],
@@ -32,6 +38,7 @@ def info(model: ModelPath, as_json: AsJson = False) -> None:
         "classes": classes,
         "solved": header.get("solution") is not None if counts else None,
         "bytes": model.stat().st_size,
+        "checked": file.sealed,
         "saved": header.get("saved"),
         "written_by": header["written_by"],
     }
@@ -55,6 +62,8 @@ def _lines(facts: dict[str, Any]) -> dict[str, str]:
         "size": format_bytes(facts["bytes"]),
         "saved": f"{facts['saved'] or 'date not stated'} by {facts['written_by']}",
     }
+    if not facts["checked"]:
+        lines["checked"] = "no: written before files had a digest of everything; save it again"
     if facts["solved"] is not None:
         lines["solved"] = "yes: predictions start at once" if facts["solved"] else "no: see `anacp solve`"
     return lines

@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from anacp.cli.options import AsJson, ExamplesPath, OnErrorOption, Solve, Split
+from anacp.cli.options import AsJson, ExamplesPath, OnErrorOption, RemoteCode, Solve, Split
 from anacp.cli.progress import shown_progress, solve_visibly
 from anacp.cli.screen import Screen
 from anacp.datasets import is_text_file, read_labelled
-from anacp.encoders import FeatureStore
+from anacp.encoders import Encoder, FeatureStore
 from anacp.errors import InputError, MismatchError
 from anacp.files import home, locked
 from anacp.items import content_hash
@@ -34,6 +34,7 @@ def learn(
     split: Split = None,
     on_error: Annotated[OnErrorOption, typer.Option(help="An image that cannot be read.")] = OnErrorOption.refuse,
     solve: Solve = True,
+    remote_code: RemoteCode = False,
     as_json: AsJson = False,
 ) -> None:
     """Learn labelled examples: new classes, more of old ones, or both. What is known already is left out."""
@@ -42,7 +43,7 @@ def learn(
     modality = "text" if is_text_file(path) else "image"
     items = list(examples.items)
     with locked(model):
-        classifier = _open(model, modality, backbone, learner)
+        classifier = _open(model, modality, backbone, learner, remote_code)
         with shown_progress(console) as report:
             result = classifier.learn(items, examples.labels, on_error=on_error.value, report=report)
         if not result.n_new and not classifier.n_examples:
@@ -60,12 +61,13 @@ def learn(
         console.print(line, highlight=False, soft_wrap=True, markup=False)
 
 
-def _open(model: Path, modality: str, backbone: str | None, learner: str | None) -> Classifier:
+def _open(model: Path, modality: str, backbone: str | None, learner: str | None, remote_code: bool) -> Classifier:
     store = _unfinished(model)
     method = None if learner is None else _method(learner)
     if not model.exists():
-        return Classifier(backbone or BACKBONES[modality], method or "AnaCP", store=store)
-    classifier = Classifier.load(model, backbone=backbone, store=store)
+        encoder = Encoder(backbone or BACKBONES[modality], remote_code=remote_code)
+        return Classifier(encoder, method or "AnaCP", store=store)
+    classifier = Classifier.load(model, backbone=backbone, store=store, remote_code=remote_code)
     if classifier.modality != modality:
         raise MismatchError(
             f"Expected {classifier.modality}s, which {model} was learned with ({classifier.encoder.name}), "

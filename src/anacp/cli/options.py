@@ -29,4 +29,15 @@ Split = Annotated[
 Solve = Annotated[
     bool, typer.Option(help="Solve before saving, so that predictions need not; or leave it to `anacp solve`.")
 ]
+Backbone = Annotated[
+    str | None,
+    typer.Option(
+        help="The one that the model was learned with; needed where it is neither a preset nor named here before.",
+        show_default=False,
+    ),
+]
+RemoteCode = Annotated[
+    bool,
+    typer.Option("--remote-code", help="Run Python files that come with the --backbone given: only if you trust it."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, nothing else.")]

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from anacp.cli.options import AsJson, ModelPath, OnErrorOption
+from anacp.cli.options import AsJson, Backbone, ModelPath, OnErrorOption, RemoteCode
 from anacp.cli.progress import shown_progress
 from anacp.cli.screen import Screen, say
 from anacp.datasets import feature_examples, image_files
@@ -28,11 +28,13 @@ def predict(
     ],
     top: Annotated[int, typer.Option(min=1, help="How many classes to name.")] = 3,
     on_error: Annotated[OnErrorOption, typer.Option(help="An image that cannot be read.")] = OnErrorOption.refuse,
+    backbone: Backbone = None,
+    remote_code: RemoteCode = False,
     as_json: AsJson = False,
 ) -> None:
     """Name the likeliest classes of images, texts or rows of features, with probabilities."""
     console = Screen(quiet=as_json, stderr=True)
-    loaded = load(model)
+    loaded = load(model, backbone=backbone, remote_code=remote_code)
     names, items = {"text": _texts, "image": _images, "features": _rows}[modality_of(loaded)](inputs)
     with shown_progress(console) as report:
         found = answer(loaded, items, on_error=on_error.value, report=report)

@@ -9,13 +9,14 @@ from typing import Any
 
 from torch import Tensor
 
-from anacp.adaptation import Adaptation
-from anacp.backbones import Backbone, EngineName, digests, preset
+from anacp.adaptation import ADAPTATION_FACTS, Adaptation
+from anacp.backbones import Backbone, EngineName, digests, known_backbone, preset
 from anacp.backbones import backbone as load_backbone
 from anacp.encoders.encoding import Encoded, EncodingPass, Wanted
-from anacp.encoders.origin import Origin
+from anacp.encoders.origin import ORIGIN, Origin
 from anacp.encoders.store import FeatureStore
 from anacp.errors import ParameterError
+from anacp.files import Fact, Record
 from anacp.items import Modality, OnError, as_items
 from anacp.progress import Report
 from anacp.threads import OwnLock
@@ -23,18 +24,21 @@ from anacp.threads import OwnLock
 ADAPTATION = "adaptation."  # what the names of an adaptation's tensors begin with in a model file
 
 
-_LOADING = OwnLock()
-
-
-def _shared(name: str, engine: EngineName, device: str) -> Backbone:
-    """Return a backbone; it is frozen, so that the encoders and threads of a process share one."""
-    with _LOADING:
-        return _loaded(name, engine, device)
+# What a model file must say of its encoder.
+ENCODER = Record({"backbone": ORIGIN}, {"adaptation": ADAPTATION_FACTS | Record({"concatenate": Fact.flag()})})
+_LOADING = OwnLock()  # a backbone is frozen, so that the encoders and threads of a process share one
 
 
 @lru_cache(maxsize=4)
-def _loaded(name: str, engine: EngineName, device: str) -> Backbone:
-    return load_backbone(name, engine=engine, device=device)
+def _loaded(name: str, engine: EngineName, device: str, remote_code: bool) -> Backbone:
+    """Return a backbone that a person names."""
+    return load_backbone(name, engine=engine, device=device, remote_code=remote_code)
+
+
+@lru_cache(maxsize=4)
+def _known(name: str, engine: EngineName, device: str) -> Backbone:
+    """Return a backbone that a file names."""
+    return known_backbone(name, engine=engine, device=device)
 
 
 class Encoder:
@@ -57,6 +61,8 @@ class Encoder:
         Any torch device, for a backbone given by name.
     origin : Origin, optional
         What the features must be; a backbone that makes others is refused when it is loaded.
+    remote_code : bool, default=False
+        Run the Python files that come with a backbone given by name, see `anacp.backbones.backbone`.
     """
 
     def __init__(
@@ -69,13 +75,15 @@ class Encoder:
         engine: EngineName = "auto",
         device: str = "cpu",
         origin: Origin | None = None,
+        remote_code: bool = False,
     ) -> None:
         if concatenate and adaptation is None:
             raise ParameterError("Expected an adaptation, to put adapted features beside the frozen ones, got none.")
         self.adaptation, self.concatenate = adaptation, concatenate
         self._given, self._layers = backbone, layers
         self._engine: EngineName = engine
-        self._device, self._stated = device, origin
+        self._device, self._stated, self._remote_code = device, origin, remote_code
+        self._named_by_file = False
         self._made: tuple[Backbone, ...] | None = None
         self._making = OwnLock()
         if isinstance(backbone, Backbone):
@@ -89,7 +97,12 @@ class Encoder:
     @cached_property
     def backbone(self) -> Backbone:
         """The frozen network, as it is before adaptation."""
-        return self._given if isinstance(self._given, Backbone) else _shared(self._given, self._engine, self._device)
+        if isinstance(self._given, Backbone):
+            return self._given
+        with _LOADING:
+            if self._named_by_file:
+                return _known(self._given, self._engine, self._device)
+            return _loaded(self._given, self._engine, self._device, self._remote_code)
 
     @property
     def parts(self) -> tuple[Backbone, ...]:
@@ -199,11 +212,12 @@ class Encoder:
         backbone: str | Backbone | None = None,
         engine: EngineName = "auto",
         device: str = "cpu",
+        remote_code: bool = False,
     ) -> Encoder:
         """Return the encoder from what `contents` gave, among whatever else is in the file.
 
-        Its backbone is the one that the header names, loaded on first use, or the one given, adapted or not; any other
-        than the one it was made with is refused.
+        Its backbone is the one given, adapted or not, or the one that the header names, loaded on first use if it is
+        known here (`anacp.backbones.known_backbone`); any other than the one it was made with is refused.
         """
         origin = Origin.restored(header["backbone"])
         stated = header.get("adaptation")
@@ -216,7 +230,9 @@ class Encoder:
             engine=engine,
             device=device,
             origin=origin,
+            remote_code=remote_code,
         )
+        made._named_by_file = backbone is None
         if backbone is not None:
             made.parts  # noqa: B018 (another one is refused now)
         return made

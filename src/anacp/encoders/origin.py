@@ -8,7 +8,20 @@ from typing import Any
 
 from anacp.backbones import LAST_LAYER, Backbone
 from anacp.errors import MismatchError
+from anacp.files import Fact, Record
 from anacp.items import Modality
+
+# What a model file must say of its features.
+ORIGIN = Record(
+    {
+        "name": Fact.name(1000),
+        "fingerprint": Fact.name(),
+        "modality": Fact.one_of("image", "text"),
+        "n_features": Fact.whole(1),
+        "adaptation": Fact.name(10_000).or_nothing,
+    },
+    {"layers": Fact.whole().several},
+)
 
 
 @dataclass(frozen=True)

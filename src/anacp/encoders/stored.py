@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 
 from anacp.backbones import Backbone
 from anacp.errors import AnacpError, FeatureStoreError
-from anacp.files import FileKind, TensorFile, read_json, replacing, sweep_leftovers, write_tensors
+from anacp.files import Fact, FileKind, Record, TensorFile, read_json, replacing, sweep_leftovers, write_tensors
 from anacp.items import content_hash
 from anacp.version import __version__
 
 CARD, CARD_VERSION = "card.json", 2
 REMEDY = "remove it with `anacp features prune`"
-SHARD = FileKind("anacp-features", 2, "a shard of features")
+SHARD = FileKind("anacp-features", 3, "a shard of features", sealed_since=3, noted=False)
+_FACTS = Record({"fingerprint": Fact.text(), "rows": Fact.whole(0), "seconds": Fact.share()})
 SUFFIX = ".safetensors"
 # RuntimeError is what torch raises for a file that has just gone.
 UNREADABLE = (AnacpError, OSError, KeyError, ValueError, TypeError, AttributeError, RuntimeError)
@@ -102,6 +103,8 @@ class Shard:
         self.path = path
         try:
             self._file = TensorFile(path, SHARD)
+            self._file.check_header(_FACTS)
+            self._file.check_tensors(_expected(self._file))
             if self._file.header["fingerprint"] != fingerprint:
                 raise ValueError("another network made it")
             self.digests = [bytes(digest) for digest in self._file.tensors("digests")[""].numpy()]
@@ -143,6 +146,16 @@ class Shard:
             f"Expected the shard as it was written, got damage: {self.path} ({problem}). "
             "Encode again: the damaged part is replaced."
         )
+
+
+def _expected(file: TensorFile) -> dict[str, torch.Tensor]:
+    """Return outlines of what a shard holds: 16 bytes for each item, and as many rows of any width."""
+    rows, sizes = file.header["rows"], file.sizes()
+    width = sizes["x"][1] if len(sizes.get("x", ())) == 2 else 0
+    return {
+        "digests": torch.empty(rows, sizes.get("digests", (0, 0))[-1], dtype=torch.uint8, device="meta"),
+        "x": torch.empty(rows, width, dtype=torch.float32, device="meta"),
+    }
 
 
 class StoredFeatures:

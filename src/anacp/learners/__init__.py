@@ -11,17 +11,21 @@ from anacp.learners.klda import KLDA
 from anacp.learners.linear_probe import LinearProbe
 from anacp.learners.loranpac import LoRanPAC
 from anacp.learners.memory import WAITING_ROWS, Memory, StoredPart
-from anacp.learners.model_file import MODEL, contents, restored
+from anacp.learners.model_file import KINDS, LABELS, LEARNER, MODEL, contents, restored
 from anacp.learners.ncm import NCM
 from anacp.learners.ranpac import RanPAC
 from anacp.learners.ridge import Ridge
 from anacp.learners.slda import SLDA
 from anacp.learners.solution import Solution
+from anacp.learners.stored_labels import restored_labels
 
 __all__ = [
     "ELM",
     "GACL",
+    "KINDS",
     "KLDA",
+    "LABELS",
+    "LEARNER",
     "MODEL",
     "NCM",
     "NOT_NEGATIVE",
@@ -47,5 +51,6 @@ __all__ = [
     "label_kind",
     "number",
     "restored",
+    "restored_labels",
     "whole",
 ]

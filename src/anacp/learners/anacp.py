@@ -14,7 +14,7 @@ from torch import Tensor
 from anacp.catalogue import method
 from anacp.learners.base import Learner
 from anacp.learners.calibration import log_positive_part
-from anacp.learners.constraints import NOT_NEGATIVE, Constraint, choice, count, whole
+from anacp.learners.constraints import LARGEST_ENSEMBLE, NOT_NEGATIVE, Constraint, choice, count, whole
 from anacp.learners.memory import Memory
 from anacp.learners.ridge_choice import RIDGE_RANGE, RidgeChoice, ridge_statistics, solve_ridge
 from anacp.learners.solution import Solution
@@ -101,7 +101,7 @@ class AnaCP(TransformerMixin, Learner[ContrastiveSolution]):  # type: ignore[mis
 
     _constraints: ClassVar[Mapping[str, Constraint]] = {
         "n_projected": count(),
-        "n_heads": whole(0),
+        "n_heads": whole(0, LARGEST_ENSEMBLE),
         "n_replay": count().solving,
         "ridge": RIDGE_RANGE,
         "classifier_ridge": Constraint(
@@ -213,6 +213,15 @@ class AnaCP(TransformerMixin, Learner[ContrastiveSolution]):  # type: ignore[mis
     def _restored(self, tensors: Mapping[str, Tensor], memory: Memory) -> ContrastiveSolution:
         plain = self.n_heads == 0 and self.classifier == "ncm"
         return ContrastiveSolution.restored(tensors, projections=() if plain else self._projections(memory))
+
+    def _outline(self, n_features: int, n_classes: int) -> dict[str, Tensor]:
+        elm, size = self.classifier == "elm", self.n_projected
+        outline = {f"head {h}": self._sized(size, n_classes) for h in range(self.n_heads)}
+        if self.n_heads or not elm:
+            outline["prototypes"] = self._sized(n_classes, n_features)
+        if self.n_heads and elm:
+            outline["readout"] = self._sized(n_classes, size)
+        return outline | ({"weights": self._sized(size, n_classes)} if elm else {})
 
     def _contrastive(self, solution: ContrastiveSolution) -> ContrastiveProjection:
         assert solution.prototypes is not None

@@ -86,6 +86,17 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
         """Return the solution whose tensors a model file kept."""
         return cast(S, self._solution_type.restored(tensors))
 
+    def _outline(self, n_features: int, n_classes: int) -> Mapping[str, Tensor] | None:
+        """Return the tensors of a solution without their numbers (`_sized`): a file that has others is refused.
+
+        None: this is not said, and whatever tensors a file has are taken.
+        """
+        return None
+
+    def _sized(self, *shape: int, dtype: torch.dtype | None = None) -> Tensor:
+        """Return a tensor without numbers, in the precision of the scores if no other is given."""
+        return torch.empty(shape, dtype=dtype or self._torch_dtype, device="meta")
+
     def _evidence(self, scores: Tensor) -> Tensor:
         """Return what grows in proportion to the log-odds: probabilities are softmax(β·evidence)."""
         return scores

@@ -1,11 +1,15 @@
 """What values a parameter may have, and whether it may change once learned: declared as data, checked in one place."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, Self
 
 from anacp.errors import ParameterError
+
+LARGEST_COUNT = 2**31 - 1  # a size that no machine can hold is refused as a parameter, not by running out of memory
+LARGEST_ENSEMBLE = 10_000  # members, heads and the like, each with statistics of its own
 
 
 @dataclass(frozen=True)
@@ -23,7 +27,11 @@ class Constraint:
 
     def check(self, name: str, value: Any) -> None:
         """Refuse a value outside the range."""
-        if not self.accepts(value):
+        try:
+            accepted = self.accepts(value)
+        except (TypeError, ValueError, OverflowError):  # of a kind that cannot be compared
+            accepted = False
+        if not accepted:
             raise ParameterError(f"Expected {name} to be {self.expected}, got {value!r}.")
 
 
@@ -46,25 +54,33 @@ def check_parameters(
         )
 
 
-def count() -> Constraint:
+def count(most: int = LARGEST_COUNT) -> Constraint:
     """Return the range of whole numbers from 1."""
-    return Constraint("a positive integer", lambda value: _is_whole(value) and value > 0)
+    expected = "a positive integer" if most == LARGEST_COUNT else f"a positive integer ≤ {most:,}"
+    return Constraint(expected, lambda value: _is_whole(value) and 0 < value <= most)
 
 
-def whole(least: int | None = None) -> Constraint:
-    """Return the range of whole numbers, from `least` if given."""
-    expected = "an integer" if least is None else f"an integer ≥ {least}"
-    return Constraint(expected, lambda value: _is_whole(value) and (least is None or value >= least))
+def whole(least: int | None = None, most: int | None = None) -> Constraint:
+    """Return the range of whole numbers, from `least` to `most` if given."""
+    bounds = [f"≥ {least}" if least is not None else "", f"≤ {most:,}" if most is not None else ""]
+    expected = " ".join(["an integer", " and ".join(filter(None, bounds))]).strip()
+    low, high = least if least is not None else -math.inf, most if most is not None else math.inf
+    return Constraint(expected, lambda value: _is_whole(value) and low <= value <= high)
 
 
 def number(expected: str, within: Callable[[float], bool]) -> Constraint:
     """Return the range of numbers for which something holds."""
-    return Constraint(expected, lambda value: isinstance(value, Real) and bool(within(float(value))))
+    return Constraint(expected, lambda value: is_number(value) and bool(within(float(value))))
 
 
 def choice(*choices: object) -> Constraint:
     """Return the range of a few values."""
     return Constraint("one of " + ", ".join(map(repr, choices)), lambda value: value in choices)
+
+
+def is_number(value: Any) -> bool:
+    """Say whether a value is a number, and not an integer that torch cannot take."""
+    return isinstance(value, Real) and not (isinstance(value, Integral) and abs(int(value)) >= 2**63)
 
 
 def _is_whole(value: Any) -> bool:

@@ -111,7 +111,7 @@ class FeCAM(Learner[Distances]):
         "off_diagonal_shrinkage": NOT_NEGATIVE.solving,
         "covariance": choice("class", "shared"),
         "correlation": choice(True, False).solving,
-        "tukey": Constraint("a positive power, or None", lambda value: value is None or value > 0),
+        "tukey": Constraint("a positive power, or None", lambda value: value is None or 0 < value < float("inf")),
         "normalize": choice(True, False),
     }
     _block_rows = 8192  # many rows share the cost of factoring a covariance
@@ -165,6 +165,10 @@ class FeCAM(Learner[Distances]):
         if self.covariance == "shared":
             return Distances.restored(tensors)
         return Distances.restored(tensors, memory=memory, kept=KeptRoots())
+
+    def _outline(self, n_features: int, n_classes: int) -> dict[str, Tensor]:
+        means = {"means": self._sized(n_classes, n_features)}
+        return means | ({"root": self._sized(n_features, n_features)} if self.covariance == "shared" else {})
 
     def _state(self, moments: ClassMoments, c: int) -> bytes:
         """Return a digest of all that the root of a class depends on, so that unchanged classes are factored once."""

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from anacp.catalogue import method
 from anacp.learners.base import Learner
-from anacp.learners.constraints import POSITIVE, Constraint, count
+from anacp.learners.constraints import LARGEST_ENSEMBLE, POSITIVE, Constraint, count
 from anacp.learners.memory import Memory
 from anacp.learners.solution import Solution
 from anacp.linalg import solve_psd
@@ -72,7 +72,7 @@ class KLDA(Learner[KernelDiscriminants]):
         "n_projected": count(),
         "gamma": POSITIVE,
         "shrinkage": POSITIVE.solving,
-        "n_members": count(),
+        "n_members": count(LARGEST_ENSEMBLE),
     }
 
     def __init__(
@@ -132,6 +132,11 @@ class KLDA(Learner[KernelDiscriminants]):
         means = moments.means.mT.to(self._torch_dtype).contiguous()  # (m, c)
         weights = solve_psd(moments.scatter, means, shift=self.shrinkage)
         return weights, -0.5 * (means * weights).sum(0)
+
+    def _outline(self, n_features: int, n_classes: int) -> dict[str, Tensor]:
+        members = self.n_members
+        weights = self._sized(members, self.n_projected, n_classes)
+        return {"weights": weights, "biases": self._sized(members, n_classes)}
 
     def _scores(self, x: Tensor, solution: KernelDiscriminants) -> Tensor:
         parts = zip(solution.features, solution.weights, solution.biases, strict=True)

@@ -108,6 +108,9 @@ class LinearProbe(Learner[LinearWeights]):
             )
         return LinearWeights(weights.detach(), biases.detach())
 
+    def _outline(self, n_features: int, n_classes: int) -> dict[str, Tensor]:
+        return {"weights": self._sized(n_features, n_classes), "biases": self._sized(n_classes)}
+
     def _scores(self, x: Tensor, solution: LinearWeights) -> Tensor:
         return x @ solution.weights + solution.biases
 

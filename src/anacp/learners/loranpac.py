@@ -104,6 +104,9 @@ class LoRanPAC(Learner[TruncatedWeights]):
     def _restored(self, tensors: Mapping[str, Tensor], memory: Memory) -> TruncatedWeights:
         return TruncatedWeights.restored(tensors, features=memory.features("gram"))
 
+    def _outline(self, n_features: int, n_classes: int) -> dict[str, Tensor]:
+        return {"weights": self._sized(self.n_projected, n_classes)}
+
     def _scores(self, x: Tensor, solution: TruncatedWeights) -> Tensor:
         return solution.features(x) @ solution.weights
 

@@ -1,6 +1,6 @@
 """What a learner remembers: classes, their statistics, and rows that wait to enter them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self, cast
@@ -33,16 +33,25 @@ class StoredPart:
 class UnreadStatistics(Mapping[str, Statistic]):
     """The statistics of a model file, each read when it is needed first."""
 
-    def __init__(self, file: TensorFile, outlines: Mapping[str, Statistic], device: str) -> None:
-        self._file, self.outlines, self._device = file, outlines, device
+    def __init__(
+        self,
+        file: TensorFile,
+        outlines: Mapping[str, Statistic],
+        device: str,
+        read: Callable[[str], Mapping[str, Tensor]],  # the tensors of a statistic, checked
+    ) -> None:
+        self._file, self.outlines, self._device, self._read_tensors = file, outlines, device, read
         self._read: dict[str, Statistic] = {}
         self._lock = OwnLock()
 
     def __getitem__(self, name: str) -> Statistic:
         with self._lock:
             if name not in self._read:
-                tensors = {part: tensor.to(self._device) for part, tensor in self._file.tensors(f"{name}.").items()}
-                self._read[name] = self.outlines[name].loaded(tensors)
+                tensors = {part: tensor.to(self._device) for part, tensor in self._read_tensors(name).items()}
+                try:
+                    self._read[name] = self.outlines[name].loaded(tensors)
+                except (KeyError, ValueError, RuntimeError) as problem:
+                    raise self._file.damage(f"{name} is not whole: {problem}") from problem
             return self._read[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -1,21 +1,40 @@
-"""A learner as the contents of a model file, and back."""
+"""A learner as the contents of a model file, and back: taken only if everything in it agrees."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from anacp.catalogue import entry_of
-from anacp.files import FileKind, TensorFile
+from anacp.errors import AnacpError
+from anacp.files import Fact, FileKind, Record, TensorFile
+from anacp.learners.inputs import Labels
 from anacp.learners.knowledge import Knowledge
 from anacp.learners.memory import Memory, UnreadStatistics
 from anacp.learners.solution import Solved
+from anacp.learners.stored_labels import restored_labels
+from anacp.statistics import Statistic
 
 if TYPE_CHECKING:
     from anacp.learners.base import Learner
 
-MODEL = FileKind("anacp-model", 1, "an anacp model")
+MODEL = FileKind("anacp-model", 2, "an anacp model")
+KINDS = ("learner", "classifier", "trained")
 SOLUTION = "solution."
+LARGEST_COUNT = 2**53  # examples of a class, exact as a floating-point number too
+
+LABELS = Record({"classes": Fact("a list", lambda value: isinstance(value, list)), "classes_dtype": Fact.name()})
+LEARNER = LABELS | Record(
+    {
+        "learner": Fact.name(),
+        "parameters": Fact.record(),
+        "n_features": Fact.whole(1),
+        "feature_names": Fact.text().several,
+    },
+    {"kind": Fact.one_of(*KINDS), "solution": Record({"sharpness": Fact.number(above=0).or_nothing})},
+)
 
 
 def contents(learner: "Learner[Any]") -> tuple[dict[str, Any], dict[str, Tensor]]:
@@ -37,20 +56,118 @@ def contents(learner: "Learner[Any]") -> tuple[dict[str, Any], dict[str, Tensor]
     return header, tensors
 
 
-def restored(cls: "type[Learner[Any]]", file: TensorFile, *, device: str = "cpu") -> "Learner[Any]":
-    """Return the learner of a model file; its statistics, most of the file, are read when they are needed first."""
+def restored(
+    cls: "type[Learner[Any]]",
+    file: TensorFile,
+    *,
+    device: str = "cpu",
+    facts: Record | None = None,
+    outlines: Mapping[str, Tensor] | None = None,
+) -> "Learner[Any]":
+    """Return the learner of a model file; its statistics, most of the file, are read when they are needed first.
+
+    The header says what the learner is, and that says which tensors there must be: a file in which anything else is
+    found is refused before a tensor is read.
+
+    Parameters
+    ----------
+    cls : type
+        What the file says that it is.
+    file : TensorFile
+        The open file.
+    device : str
+        Where the tensors go.
+    facts, outlines : optional
+        What the header and the tensors are besides a learner's.
+    """
+    file.check_header(LEARNER | facts if facts else LEARNER)
     header = file.header
-    learner = cls(**header["parameters"] | {"device": device})
-    learner._check_parameters()
+    learner = _untaught(cls, file, device)
     learner.n_features_in_ = header["n_features"]
     if header["feature_names"]:
         learner.feature_names_in_ = np.array(header["feature_names"], dtype=object)
-    classes = np.array(header["classes"], dtype=np.dtype(header["classes_dtype"]))
-    outlines = learner._statistics(learner.n_features_in_, "meta")
-    memory = Memory(UnreadStatistics(file, outlines, device), classes, device)
+    classes = _classes(file)
+    empty = _check_tensors(learner, file, len(classes), outlines or {})
+    statistics = UnreadStatistics(file, empty, device, lambda name: _read(file, name, empty[name], len(classes)))
+    memory = Memory(statistics, classes, device)
     learner._knowledge = Knowledge(memory, learner.get_params())
-    if header.get("solution") is not None:
+    if "solution" in header:
         tensors = {name: tensor.to(device) for name, tensor in file.tensors(SOLUTION).items()}
-        solution = learner._restored(tensors, memory)
+        try:
+            solution = learner._restored(tensors, memory)
+        except (KeyError, TypeError, ValueError, RuntimeError) as problem:
+            raise file.damage(f"its solution is not one of {cls.__name__}: {problem}") from problem
         learner._knowledge.solved = Solved(solution, learner.get_params(), header["solution"]["sharpness"])
     return learner
+
+
+def _untaught(cls: "type[Learner[Any]]", file: TensorFile, device: str) -> "Learner[Any]":
+    """Return the learner with the parameters that the file states, if these are its own, and within their ranges."""
+    stated, names = file.header["parameters"], set(cls._get_param_names())
+    differing = stated.keys() - names if not file.sealed else stated.keys() ^ names
+    if differing:
+        raise file.damage(f"its parameters are not those of {cls.__name__}: {sorted(differing)[:3]}")
+    if not isinstance(stated.get("device", ""), str):
+        raise file.damage("parameters.device is not a text")
+    try:
+        learner = cls(**stated | {"device": device})
+        learner._check_parameters()
+    except (AnacpError, TypeError, ValueError, ArithmeticError) as problem:
+        raise file.damage(problem) from problem
+    return learner
+
+
+def _classes(file: TensorFile) -> Labels:
+    header = file.header
+    try:
+        classes = restored_labels(header["classes"], header["classes_dtype"])
+    except ValueError as problem:
+        raise file.damage(problem) from problem
+    if not np.array_equal(np.sort(classes), classes):
+        raise file.damage("classes are not sorted")
+    names = header["feature_names"]
+    if names and (len(names) != header["n_features"] or len(set(names)) < len(names)):
+        raise file.damage(f"feature_names are not {header['n_features']} distinct texts")
+    return classes
+
+
+def _check_tensors(
+    learner: "Learner[Any]", file: TensorFile, n_classes: int, beside: Mapping[str, Tensor]
+) -> dict[str, Statistic]:
+    """Return the learner's statistics without their numbers, if the tensors of the file are just theirs."""
+    try:
+        empty = learner._statistics(learner.n_features_in_, "meta")
+        expected = {
+            f"{name}.{part}": outline
+            for name, statistic in empty.items()
+            for part, outline in statistic.shaped(n_classes, file.sizes(f"{name}.")).tensors().items()
+        }
+        solution = learner._outline(learner.n_features_in_, n_classes) if "solution" in file.header else {}
+    except (RuntimeError, ValueError, TypeError, IndexError, OverflowError) as problem:  # sizes beyond any tensor
+        raise file.damage(f"no such {type(learner).__name__} can be: {problem}") from problem
+    if solution is None:  # a method that does not say: whatever the file has
+        solution = file.outlines(SOLUTION)
+    file.check_tensors({**expected, **{f"{SOLUTION}{name}": one for name, one in solution.items()}, **beside})
+    return empty
+
+
+def _read(file: TensorFile, name: str, empty: Statistic, n_classes: int) -> dict[str, Tensor]:
+    """Return the tensors of one statistic, if their numbers can be: counts that agree, classes that there are."""
+    tensors = file.tensors(f"{name}.")
+    counts = tensors.get("counts")
+    if counts is None and "classes" in tensors:
+        codes = tensors["classes"]
+        if len(codes) and not 0 <= int(codes.min()) <= int(codes.max()) < n_classes:
+            raise file.damage(f"{name}.classes are not all among its {n_classes} classes")
+        counts = torch.bincount(codes, minlength=n_classes)
+    if counts is None:
+        return tensors
+    if bool((counts < 0).any()) or bool((counts > LARGEST_COUNT).any()):
+        raise file.damage(f"{name} counts what cannot be counted")
+    every = tensors["counts"] if name == "moments" else file.tensors("moments.counts")[""]
+    if bool((every < 1).any()):
+        raise file.damage("moments.counts has a class without examples")
+    whole = getattr(empty, "fold", "all") == "all"
+    if bool((counts != every).any() if whole else (counts > every).any()):
+        raise file.damage(f"{name} counts other examples than moments.counts")
+    return tensors

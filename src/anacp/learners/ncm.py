@@ -52,5 +52,8 @@ class NCM(Learner[UnitMeans]):
     def _solve(self, memory: Memory, before: UnitMeans | None) -> UnitMeans:
         return UnitMeans(F.normalize(memory.moments.means, dim=1).to(self._torch_dtype))
 
+    def _outline(self, n_features: int, n_classes: int) -> dict[str, Tensor]:
+        return {"means": self._sized(n_classes, n_features)}
+
     def _scores(self, x: Tensor, solution: UnitMeans) -> Tensor:
         return F.normalize(x, dim=1) @ solution.means.mT

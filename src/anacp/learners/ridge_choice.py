@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from anacp.errors import RidgeEdgeWarning
-from anacp.learners.constraints import Constraint
+from anacp.learners.constraints import Constraint, is_number
 from anacp.linalg import Triangle, largest_eigenvalue, low_rank_factor, solve_psd, spectrum_psd
 from anacp.statistics import ClassGram, ClassRows, Features, Statistic, nothing, row_blocks
 
@@ -32,7 +32,7 @@ SHARE_OF_LOW_RANK = 0.5
 def _is_ridge(value: object) -> bool:
     if isinstance(value, str):
         return value in get_args(RidgeCriterion)
-    return isinstance(value, int | float) and value > 0
+    return is_number(value) and 0 < cast(float, value) < float("inf")
 
 
 def _holds_out(value: object) -> bool:

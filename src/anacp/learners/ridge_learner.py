@@ -62,6 +62,10 @@ class RidgeLearner(Learner[RidgeWeights], abstract=True):
     def _restored(self, tensors: Mapping[str, Tensor], memory: Memory) -> RidgeWeights:
         return RidgeWeights.restored(tensors, features=memory.features("gram"))
 
+    def _outline(self, n_features: int, n_classes: int) -> dict[str, Tensor]:
+        weights = self._sized(self._features(n_features).n_outputs, n_classes)
+        return {"weights": weights, "ridge": self._sized(dtype=torch.float64)}
+
     def _scores(self, x: Tensor, solution: RidgeWeights) -> Tensor:
         return solution.features(x) @ solution.weights
 

@@ -71,5 +71,8 @@ class SLDA(Learner[LinearWeights]):
         biases = -0.5 * (moments.means.mT * weights).sum(0)  # -½ μᵀΛμ (c,)
         return LinearWeights(weights.to(self._torch_dtype), biases.to(self._torch_dtype))
 
+    def _outline(self, n_features: int, n_classes: int) -> dict[str, Tensor]:
+        return {"weights": self._sized(n_features, n_classes), "biases": self._sized(n_classes)}
+
     def _scores(self, x: Tensor, solution: LinearWeights) -> Tensor:
         return x @ solution.weights + solution.biases

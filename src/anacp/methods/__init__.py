@@ -5,7 +5,7 @@ from anacp.methods.answering import Model, answer, modality_of
 from anacp.methods.answers import Answers, Forgotten, Learned
 from anacp.methods.classifier import Classifier
 from anacp.methods.finding import find_method, methods_in
-from anacp.methods.loading import ModelKind, load, model_kind
+from anacp.methods.loading import ModelKind, check_model_header, load
 from anacp.methods.method import Method
 from anacp.methods.on_features import OnFeatures
 from anacp.methods.trained import (
@@ -37,10 +37,10 @@ __all__ = [
     "SequentialFineTuning",
     "TrainedMethod",
     "answer",
+    "check_model_header",
     "compared_methods",
     "find_method",
     "load",
     "methods_in",
     "modality_of",
-    "model_kind",
 ]

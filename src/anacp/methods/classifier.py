@@ -14,23 +14,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from anacp.adaptation import Adaptation
 from anacp.backbones import Backbone, EngineName
-from anacp.catalogue import MethodEntry
-from anacp.encoders import Encoder, FeatureStore
+from anacp.encoders import ADAPTATION, ENCODER, Encoder, FeatureStore
 from anacp.errors import InputError, MismatchError, ModelFileError, NotLearnedError, ParameterError
-from anacp.files import TensorFile, write_tensors
+from anacp.files import Fact, Record, TensorFile, write_tensors
 from anacp.items import OnError, as_items
 from anacp.labels import label_array
-from anacp.learners import MODEL, Labels, Learner, check_kind, contents, label_kind, restored
+from anacp.learners import LEARNER, MODEL, Labels, Learner, check_kind, contents, label_kind, restored
 from anacp.methods.answers import Answers, Forgotten, Learned
-from anacp.methods.finding import find_method
-from anacp.methods.learned_examples import LearnedExamples
+from anacp.methods.finding import find_method, learner_class
+from anacp.methods.learned_examples import EXAMPLES, LearnedExamples
 from anacp.progress import Report
 from anacp.threads import OwnLock
 from anacp.words import format_bytes
 
-# The tensors of a model file that say which examples it learned.
-EXAMPLES = "examples."
+# What a model file says of a classifier besides its learner.
+CLASSIFIER = ENCODER | Record({"saved": Fact.name()})
 
 
 class Classifier:
@@ -296,31 +296,32 @@ class Classifier:
     @classmethod
     def load(
         cls,
-        path: str | Path,
+        path: str | Path | TensorFile,
         *,
         backbone: str | Backbone | None = None,
         engine: EngineName = "auto",
         device: str = "cpu",
         store: FeatureStore | None = None,
+        remote_code: bool = False,
     ) -> Classifier:
         """Return the classifier saved at `path`, ready to predict and to go on learning.
 
-        Its backbone is the one that the file names, loaded on first use and adapted as the file says, or the one given,
-        adapted or not; any other than the one it was learned with is refused.
+        Its backbone is the one given, adapted or not, or the one that the file names, adapted as the file says: a
+        preset, or what was named on this machine before, loaded on first use. Any other than the one it was learned
+        with is refused. `remote_code` is for a backbone given by name, see `anacp.backbones.backbone`.
         """
-        file = TensorFile(path, MODEL)
+        file = path if isinstance(path, TensorFile) else TensorFile(path, MODEL)
         if "backbone" not in file.header:
             raise ModelFileError(
-                f"Expected a classifier, got a model of another kind: {path}. `anacp info` says what it is; "
+                f"Expected a classifier, got a model of another kind: {file.path}. `anacp info` says what it is; "
                 "`anacp.load` reads it in Python."
             )
-        parts = {f"adaptation.{name}": one for name, one in file.tensors("adaptation.").items()}
-        encoder = Encoder.restored(file.header, parts, backbone=backbone, engine=engine, device=device)
-        entry: MethodEntry = find_method(file.header["learner"])
-        classifier = cls(encoder, entry.make(), store=store)
-        learner = restored(entry.make, file, device=device)
-        examples = LearnedExamples.restored(learner.classes_.tolist(), file.tensors(EXAMPLES))
-        classifier._taught = Taught(learner, examples)
+        learner, adaptation = _checked_learner(file, device), file.tensors(ADAPTATION)
+        parts = {f"{ADAPTATION}{name}": one for name, one in adaptation.items()}
+        options: dict[str, Any] = {"engine": engine, "device": device, "remote_code": remote_code}
+        encoder = Encoder.restored(file.header, parts, backbone=backbone, **options)
+        classifier = cls(encoder, clone(learner), store=store)
+        classifier._taught = Taught(learner, LearnedExamples.restored(learner.classes_.tolist(), file))
         return classifier
 
     def summary(self) -> None:
@@ -381,6 +382,19 @@ class Taught:
         """Return what is known without these."""
         learner = copy.copy(self.learner).unlearn(x, labels)
         return Taught(learner, self.examples - LearnedExamples.of(labels, digests))
+
+
+def _checked_learner(file: TensorFile, device: str) -> Learner[Any]:
+    """Return the learner of a classifier's file, if the whole file is what a classifier writes."""
+    file.check_header(LEARNER | CLASSIFIER)
+    header = file.header
+    outlines = LearnedExamples.outlines(file, len(header["classes"]))
+    if "adaptation" in header:
+        Adaptation.check_tensors(file, header["adaptation"], ADAPTATION)
+        outlines |= {f"{ADAPTATION}{name}": one for name, one in file.outlines(ADAPTATION).items()}
+    if header["backbone"]["n_features"] != header["n_features"]:
+        raise file.damage("backbone.n_features is not n_features")
+    return restored(learner_class(file), file, device=device, facts=CLASSIFIER, outlines=outlines)
 
 
 def _untaught(learner: str | Learner[Any]) -> Learner[Any]:

@@ -7,11 +7,13 @@ import json
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
 from anacp.catalogue import METHODS, MethodEntry
 from anacp.errors import AnacpError, InputError
-from anacp.files import home, read_json, replacing
+from anacp.files import TensorFile, home, read_json, replacing
 from anacp.items import content_hash
+from anacp.learners import Learner
 
 # An installed package makes its methods known under this group of entry points: each names a module or a class.
 ENTRY_POINTS = "anacp.methods"
@@ -31,6 +33,17 @@ def find_method(name: str, file: str | Path | None = None) -> MethodEntry:
     if not METHODS.knows(name) and name in _remembered():
         methods_in(_remembered()[name])
     return METHODS.find(name)
+
+
+def learner_class(file: TensorFile) -> type[Learner[Any]]:
+    """Return the class of the learner that a model file names."""
+    name = file.header.get("learner")
+    if not isinstance(name, str):  # said before it is looked for
+        raise file.damage("it does not say its learner")
+    made = find_method(name).make
+    if not (isinstance(made, type) and issubclass(made, Learner)):
+        raise file.damage(f"{name} is no learner of features")
+    return made
 
 
 def methods_in(path: str | Path) -> list[str]:

@@ -10,10 +10,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from anacp.errors import ModelFileError
+from anacp.files import TensorFile
 from anacp.learners import Labels
 
 Digests = NDArray[np.int64]
+EXAMPLES = "examples."  # what the names of its tensors begin with in a model file
 NOTHING: Digests = np.empty(0, np.int64)
 
 
@@ -74,13 +75,28 @@ class LearnedExamples:
             "digests": torch.from_numpy(np.concatenate(digests)),
         }
 
+    @staticmethod
+    def outlines(file: TensorFile, n_classes: int) -> dict[str, Tensor]:
+        """Return what `tensors` would give for as many classes and examples as the file says, without its numbers."""
+        n_examples = file.sizes(EXAMPLES).get("digests", (0,))
+        sizes = {"counts": (n_classes,), "digests": n_examples[:1]}
+        return {
+            f"{EXAMPLES}{name}": torch.empty(size, dtype=torch.int64, device="meta") for name, size in sizes.items()
+        }
+
     @classmethod
-    def restored(cls, classes: Sequence[Any], tensors: Mapping[str, Tensor]) -> LearnedExamples:
-        """Return the set from what `tensors` gave."""
+    def restored(cls, classes: Sequence[Any], file: TensorFile) -> LearnedExamples:
+        """Return the set from what `tensors` gave; no class has more examples than were learned of it."""
+        tensors = file.tensors(EXAMPLES)
         counts, digests = tensors["counts"].numpy(), tensors["digests"].numpy()
-        if len(counts) != len(classes) or counts.sum() != len(digests):
-            raise ModelFileError("Expected one digest for each example, got another number. Save the model anew.")
+        learned = file.tensors("moments.counts")[""].numpy()
+        if counts.min() < 1 or (counts > learned).any() or counts.max() > len(digests):
+            raise file.damage("examples.counts are not those of moments.counts")
+        if counts.sum() != len(digests):
+            raise file.damage(f"it has {len(digests):,} digests for {counts.sum():,} examples")
         parts = np.split(digests, np.cumsum(counts)[:-1])
+        if any((part[1:] <= part[:-1]).any() for part in parts):
+            raise file.damage("examples.digests are not sorted and distinct")
         return cls(dict(zip(classes, parts, strict=True)))
 
 

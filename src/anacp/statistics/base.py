@@ -86,6 +86,10 @@ class Statistic(ABC):
         """Return an outline with the sizes that this empty statistic will have; needs no memory on device "meta"."""
         return self.at(*nothing("meta"), n_classes)
 
+    def shaped(self, n_classes: int, sizes: Mapping[str, tuple[int, ...]]) -> Self:
+        """Return an outline with the sizes that it has in a file; what follows the data is told by the file's own."""
+        return self.expected(n_classes, 0)
+
     @abstractmethod
     def tensors(self) -> dict[str, Tensor]:
         """Return everything to be saved, by name; symmetric matrices as packed triangles."""

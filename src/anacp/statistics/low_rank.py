@@ -102,6 +102,13 @@ class LowRankGram(Statistic):
     def expected(self, n_classes: int, n_rows: int) -> Self:
         """Return an outline with the rank that n_rows independent rows give."""
         rank = min(n_rows, self.basis.shape[1], max(self.max_rank, 5 * self.max_rank // 4))
+        return self._of_rank(rank, n_classes)
+
+    def shaped(self, n_classes: int, sizes: Mapping[str, tuple[int, ...]]) -> Self:
+        """Return an outline with the rank that the basis in the file has."""
+        return self.expected(n_classes, sizes["basis"][0] if sizes.get("basis") else 0)
+
+    def _of_rank(self, rank: int, n_classes: int) -> Self:
         return self._with(
             basis=self.basis.new_empty(rank, self.basis.shape[1]),
             core=self.core.new_empty(rank, rank),

@@ -61,6 +61,13 @@ class ClassRows(Statistic):
     def expected(self, n_classes: int, n_rows: int) -> Self:
         """Return an outline with n_rows rows, or the share of them that falls into the fold."""
         n = {"all": n_rows, "held out": n_rows // SHARE, "fitted": n_rows - n_rows // SHARE}[self.fold]
+        return self._of(n)
+
+    def shaped(self, n_classes: int, sizes: Mapping[str, tuple[int, ...]]) -> Self:
+        """Return an outline with as many rows as the file has."""
+        return self._of(sizes["rows"][0] if sizes.get("rows") else 0)
+
+    def _of(self, n: int) -> Self:
         return self._with(rows=self.rows.new_empty(n, self.rows.shape[1]), classes=self.classes.new_empty(n))
 
     def tensors(self) -> dict[str, Tensor]:

@@ -128,7 +128,7 @@ def test_files(encoder, taught, transformer, tmp_path, name: str) -> None:
 def test_a_file_says_what_it_is(taught, tmp_path) -> None:
     model, path = taught("L2P"), tmp_path / "model.anacp"
     model.save(path)
-    header = TensorFile(path, FileKind("anacp-model", 1, "a model")).header
+    header = TensorFile(path, FileKind("anacp-model", 2, "a model")).header
     assert (header["kind"], header["method"], header["network"]["modality"]) == ("trained", "L2P", "text")
     items, _ = task(FIRST, seed=1)
     by_name = TrainedMethod.load(path)  # which may run the frozen network on another engine

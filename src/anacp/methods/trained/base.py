@@ -15,20 +15,31 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from anacp.adaptation import Checkpoint, OptimiserPlan, data_identity, optimise, read_pieces
-from anacp.backbones import Backbone
+from anacp.backbones import Backbone, known_backbone
 from anacp.backbones import backbone as find_backbone
 from anacp.catalogue import METHODS, MethodEntry, entry_of
-from anacp.encoders import Origin
+from anacp.encoders import ORIGIN, Origin
 from anacp.errors import InputError, MismatchError, NotLearnedError, ParameterError
-from anacp.files import TensorFile, write_tensors
+from anacp.files import Fact, Record, TensorFile, write_tensors
 from anacp.items import Modality, as_items, content_hash
-from anacp.learners import MODEL, StoredPart
+from anacp.learners import LABELS, MODEL, StoredPart
 from anacp.methods.trained.head import grow_head
-from anacp.methods.trained.task import Arrived, Stage, State, TaskExamples
+from anacp.methods.trained.task import Arrived, Stage, State, TaskExamples, sized
 from anacp.progress import Progress, Report
 from anacp.threads import OwnLock
 
 KIND = "trained"  # as a model file states it
+# What a model file says of a trained method.
+TRAINED = LABELS | Record(
+    {
+        "method": Fact.name(),
+        "parameters": Fact.record(),
+        "network": ORIGIN,
+        "task_of": Fact.whole(0).several,
+        "n_tasks": Fact.whole(0, 100_000),
+    },
+    {"kind": Fact.one_of(KIND)},
+)
 
 
 class TrainedMethod(ABC):
@@ -83,6 +94,14 @@ class TrainedMethod(ABC):
     @abstractmethod
     def _scores(self, items: Sequence[Any], state: State) -> Tensor:
         """Return the scores of all classes in the order of their arrival."""  # (n, c)
+
+    def _outlines(self, n_classes: int, n_tasks: int) -> dict[str, Tensor]:
+        """Return what is kept after so many tasks, without its numbers (`sized`); a file with anything else is refused.
+
+        A method that keeps more than the head adds it.
+        """
+        width = self.backbone.n_features
+        return {"head.weight": sized(n_classes, width), "head.bias": sized(n_classes)}
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -171,31 +190,52 @@ class TrainedMethod(ABC):
         write_tensors(path, MODEL, header, state)
 
     @classmethod
-    def load(cls, path: str | Path, *, backbone: Backbone | None = None, checkpoints: str | Path | None = None) -> Self:
+    def load(
+        cls,
+        path: str | Path | TensorFile,
+        *,
+        backbone: str | Backbone | None = None,
+        checkpoints: str | Path | None = None,
+        remote_code: bool = False,
+    ) -> Self:
         """Return what `save` wrote, ready to go on with the next task.
 
         Parameters
         ----------
         path : path
             The file.
-        backbone : Backbone, optional
-            The one it was learned with; else it is found by its name.
+        backbone : str or Backbone, optional
+            The one it was learned with; else the file's own, if that is known here.
         checkpoints : path, optional
             As in the constructor.
+        remote_code : bool
+            Run the Python files that come with a backbone given by name, see `anacp.backbones.backbone`.
         """
-        file = TensorFile(path, MODEL)
+        file = path if isinstance(path, TensorFile) else TensorFile(path, MODEL)
         header = file.header
-        kind = METHODS.find(header["method"]).make if "method" in header else None
-        if kind is None or not issubclass(kind, cls):
-            found = header.get("method") or header.get("learner") or "another kind of model"
+        named = header.get("method")
+        kind = METHODS.find(named).make if isinstance(named, str) else None
+        if kind is None or not (isinstance(kind, type) and issubclass(kind, cls)):
+            found = named or header.get("learner") or "another kind of model"
             raise MismatchError(
-                f"Expected a saved {cls.__name__}, got {found}: {path}. Load it with the class it is of."
+                f"Expected a saved {cls.__name__}, got {found}: {file.path}. Load it with the class it is of."
             )
+        file.check_header(TRAINED)
+        arrived = Arrived.restored(file)
+        _check_parameters(kind, file)
         origin = Origin.restored(header["network"])
-        backbone = find_backbone(origin.name) if backbone is None else backbone
+        if backbone is None:
+            backbone = known_backbone(origin.name)
+        elif isinstance(backbone, str):
+            backbone = find_backbone(backbone, remote_code=remote_code)
         origin.check(Origin.of(backbone))
-        model: Self = kind(backbone, checkpoints=checkpoints, **header["parameters"])
-        model._arrived, model._state = Arrived.restored(header), file.tensors()
+        try:
+            model: Self = kind(backbone, checkpoints=checkpoints, **header["parameters"])
+            outlines = model._outlines(len(arrived.classes), arrived.n_tasks) if arrived.n_tasks else {}
+        except (ParameterError, TypeError, ValueError, RuntimeError) as problem:
+            raise file.damage(problem) from problem
+        file.check_tensors(outlines)
+        model._arrived, model._state = arrived, file.tensors()
         return model
 
     @property
@@ -238,3 +278,28 @@ class TrainedMethod(ABC):
         data = data_identity(self.backbone, task.items, task.arrived.classes[task.codes.numpy()])
         kept = (content_hash(name.encode(), tensor.numpy().tobytes()) for name, tensor in sorted(self._state.items()))
         return content_hash(json.dumps([stated, data, *kept], sort_keys=True).encode())
+
+
+def _check_parameters(kind: type, file: TensorFile) -> None:
+    """Refuse parameters that are not the constructor's own, each of the kind that its default is."""
+    own = inspect.signature(kind).parameters
+    names, stated = own.keys() - {"backbone", "checkpoints"}, file.header["parameters"]
+    if stated.keys() ^ names if file.sealed else stated.keys() - names:
+        raise file.damage(f"its parameters are not those of {kind.__name__}")
+    for name, value in stated.items():
+        problem = _like(own[name].default).problem(f"parameters.{name}", value)
+        if problem is not None:
+            raise file.damage(problem)
+
+
+def _like(default: Any) -> Fact:
+    """Return what a parameter of that default may be."""
+    if isinstance(default, bool):
+        return Fact.flag()
+    if isinstance(default, int):
+        return Fact.whole()
+    if isinstance(default, float):
+        return Fact.share()
+    if isinstance(default, tuple):
+        return Fact.whole(0).several
+    return Fact.text() if isinstance(default, str) else Fact("anything", lambda value: True)

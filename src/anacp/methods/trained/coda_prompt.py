@@ -13,7 +13,7 @@ from anacp.catalogue import method
 from anacp.errors import ParameterError
 from anacp.methods.trained.prompt_method import PromptMethod
 from anacp.methods.trained.prompted_network import Prompts
-from anacp.methods.trained.task import State
+from anacp.methods.trained.task import State, sized
 from anacp.randomness import standard_normal
 
 
@@ -57,6 +57,13 @@ class CODAPrompt(PromptMethod):
         self.n_components, self.length = n_components, length
         self.layers = self.prompt_layers = tuple(prompt_layers)
         self.plan = OptimiserPlan(epochs, batch_size, "adam", final_rate=0.0)
+
+    def _outlines(self, n_classes: int, n_tasks: int) -> State:
+        width, outlines = self.backbone.n_features, super()._outlines(n_classes, n_tasks)
+        for place in (f"{layer} of task {task}" for layer in self.prompt_layers for task in range(n_tasks)):
+            outlines[f"prompts.{place}"] = sized(self.n_components, self.length, width)
+            outlines |= {f"{kind}.{place}": sized(self.n_components, width) for kind in ("keys", "attentions")}
+        return outlines
 
     def _grow(self, state: State, task: int) -> list[str]:
         width, names = self.backbone.n_features, []

@@ -13,7 +13,7 @@ from anacp.backbones import Backbone
 from anacp.catalogue import method
 from anacp.methods.trained.prompt_method import PromptMethod, first_values
 from anacp.methods.trained.prompted_network import Prompts
-from anacp.methods.trained.task import State
+from anacp.methods.trained.task import State, sized
 
 
 # For MiniLM as chosen on the validation split of CLINC150: docs/methods/trained.md.
@@ -63,6 +63,14 @@ class DualPrompt(PromptMethod):
         self.layers = self.general_layers + self.expert_layers
         self.general_length, self.expert_length, self.pull, self.clip = general_length, expert_length, pull, clip
         self.plan = OptimiserPlan(epochs, batch_size, "adam", clip=clip)
+
+    def _outlines(self, n_classes: int, n_tasks: int) -> State:
+        width, outlines = self.backbone.n_features, super()._outlines(n_classes, n_tasks)
+        outlines["prompts.general"] = sized(len(self.general_layers), 2, self.general_length, width)
+        for task in range(n_tasks):
+            outlines[f"prompts.expert {task}"] = sized(len(self.expert_layers), 2, self.expert_length, width)
+            outlines[f"keys.expert {task}"] = sized(width)
+        return outlines
 
     def _grow(self, state: State, task: int) -> list[str]:
         width = self.backbone.n_features

@@ -14,7 +14,7 @@ from anacp.catalogue import method
 from anacp.errors import ParameterError
 from anacp.methods.trained.prompt_method import PromptMethod, first_values
 from anacp.methods.trained.prompted_network import Prompts
-from anacp.methods.trained.task import State
+from anacp.methods.trained.task import State, sized
 
 
 # For MiniLM as chosen on the validation split of CLINC150: docs/methods/trained.md.
@@ -70,6 +70,11 @@ class L2P(PromptMethod):
             )
         if read not in ("prompts", "tokens"):
             raise ParameterError(f"Expected read to be one of prompts, tokens, got {read!r}. Choose one.")
+
+    def _outlines(self, n_classes: int, n_tasks: int) -> State:
+        width = self.backbone.n_features
+        prompts, keys = sized(self.n_prompts, self.length, width), sized(self.n_prompts, width)
+        return super()._outlines(n_classes, n_tasks) | {"prompts.pool": prompts, "keys.pool": keys}
 
     def _grow(self, state: State, task: int) -> list[str]:
         if task == 0:

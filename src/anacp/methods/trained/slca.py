@@ -12,7 +12,7 @@ from anacp.backbones import Backbone
 from anacp.catalogue import method
 from anacp.linalg import cholesky_factor
 from anacp.methods.trained.head import OpenRows
-from anacp.methods.trained.task import Arrived, Stage, State, TaskExamples, feature_batches
+from anacp.methods.trained.task import Arrived, Stage, State, TaskExamples, feature_batches, sized
 from anacp.methods.trained.tuned_network import TunedNetwork
 from anacp.randomness import standard_normal
 
@@ -75,6 +75,11 @@ class SLCA(TunedNetwork):
         remember(state, self._features(network, task.items), task)
         if task.index > 0:
             yield from self._alignment(state, task)
+
+    def _outlines(self, n_classes: int, n_tasks: int) -> State:
+        width = self.backbone.n_features
+        means, covariances = sized(n_classes, width), sized(n_classes, width, width)
+        return super()._outlines(n_classes, n_tasks) | {"means.all": means, "covariances.all": covariances}
 
     def _alignment(self, state: State, task: TaskExamples) -> Generator[Stage, None, None]:
         device, n_classes = self.backbone.device, len(task.arrived.classes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,8 @@ from torch import Tensor
 from anacp.adaptation import Batches, Group, Loss, OptimiserPlan, Piece, check_task, network_inputs, read_pieces
 from anacp.backbones import Backbone
 from anacp.errors import InputError
-from anacp.learners import label_kind
+from anacp.files import TensorFile
+from anacp.learners import label_kind, restored_labels
 
 PIECE = 32  # rows that are read together
 State = dict[str, Tensor]  # everything a method keeps between tasks, by name; the part before the first dot is its kind
@@ -53,10 +54,19 @@ class Arrived:
         }
 
     @classmethod
-    def restored(cls, header: Mapping[str, Any]) -> Arrived:
-        """Return it from what `header` gave."""
-        classes = np.array(header["classes"], np.dtype(header["classes_dtype"]))
-        return cls(classes, torch.tensor(header["task_of"], dtype=torch.int64), header["n_tasks"])
+    def restored(cls, file: TensorFile) -> Arrived:
+        """Return it from what `header` gave, if it can be: a task for each class, none before it came."""
+        header = file.header
+        if header["n_tasks"] == 0 and not header["classes"] and not header["task_of"]:
+            return cls()
+        try:
+            classes = restored_labels(header["classes"], header["classes_dtype"])
+        except ValueError as problem:
+            raise file.damage(problem) from problem
+        task_of = header["task_of"]
+        if len(task_of) != len(classes) or max(task_of) >= header["n_tasks"] or sorted(task_of) != task_of:
+            raise file.damage("task_of is not one task for each class, in order")
+        return cls(classes, torch.tensor(task_of, dtype=torch.int64), header["n_tasks"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +104,11 @@ class Stage:
     portion: float = 1.0  # of the task's work, for progress
     batches: Batches | None = None  # None: the task's items
     n_rows: int | None = None  # None: as many as the task has items
+
+
+def sized(*shape: int) -> Tensor:
+    """Return a tensor without numbers, as a state has them."""
+    return torch.empty(shape, dtype=torch.float32, device="meta")
 
 
 def feature_batches(x: NDArray[Any], groups: list[list[int]]) -> Iterator[list[Piece]]:

@@ -12,7 +12,7 @@ from anacp.adaptation import Group, cross_entropy
 from anacp.backbones import PooledNetwork
 from anacp.methods.trained.base import TrainedMethod
 from anacp.methods.trained.head import OpenRows, scores_of
-from anacp.methods.trained.task import Stage, State, TaskExamples, outputs_of
+from anacp.methods.trained.task import Stage, State, TaskExamples, outputs_of, sized
 
 
 class TunedNetwork(TrainedMethod):
@@ -32,6 +32,10 @@ class TunedNetwork(TrainedMethod):
             for name in parameters.keys() & state.keys():
                 parameters[name].copy_(state[name])
         return PooledNetwork(network, self.backbone.preset.pooling).to(self.backbone.device).eval(), parameters
+
+    def _outlines(self, n_classes: int, n_tasks: int) -> State:
+        _, parameters = self._tuned({})
+        return super()._outlines(n_classes, n_tasks) | {name: sized(*one.shape) for name, one in parameters.items()}
 
     def _fine_tuning(
         self, task: TaskExamples, state: State, open_classes: Tensor, portion: float = 1.0
