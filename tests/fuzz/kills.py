@@ -155,14 +155,14 @@ def _child(work: Work, place: Path, doom: Callable[[], None] | None, after: Call
             doom()
         work.act(place)
         code = 0
-        if after:
-            after()
     except SystemExit as left:
         code = int(left.code or 0)
-    except AnacpError as problem:
-        code = 2
+    except (AnacpError, OSError) as problem:  # the system's own errors are as good as ours: they have a number
+        code = 2 if isinstance(problem, AnacpError) or problem.errno else 1
         os.write(2, f"{type(problem).__name__}: {problem}".encode())
     except BaseException as problem:
         os.write(2, f"raw {type(problem).__name__}: {problem}".encode())
     finally:
+        if after and not code:
+            after()
         os._exit(code)

@@ -17,7 +17,7 @@ from tests.fuzz.mutations import Changed
 from tests.fuzz.subjects import Subject
 
 RESIGNED = "signed again"
-NOT_STATED = {"format", "format_version", "written_by", "digests", "digest"}  # the writer's own
+NOT_STATED = {"format", "format_version", "written_by", "digests", "header_digest"}  # the writer's own
 ODD_VALUES: tuple[Any, ...] = ("no such thing", [1], {"a": 1}, float("nan"), None)
 
 Header = dict[str, Any]
