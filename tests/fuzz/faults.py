@@ -36,7 +36,9 @@ def run(n: int, seed: int, *, tick: Tick = silent) -> Tally:
         subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
         command = [sys.executable, "-m", "tests.fuzz.faults", str(library), str(n), str(seed)]
         environment = os.environ | {"LD_PRELOAD": str(library)}
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=HERE.parents[2]) as process:
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, env=environment, cwd=HERE.parents[2]
+        ) as process:
             assert process.stdout is not None
             last = "{}"
             for line in process.stdout:

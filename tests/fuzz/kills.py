@@ -71,7 +71,9 @@ class Known:
         problem = attempt(work, place, None, LONGEST)
         assert not problem, f"{work.name} fails in peace: {problem}"
         self.seconds = time.perf_counter() - start
-        self.largest = max(path.stat().st_size for path in place.rglob("*") if path.is_file() and "home" not in path.parts)
+        self.largest = max(
+            path.stat().st_size for path in place.rglob("*") if path.is_file() and "home" not in path.parts
+        )
         shutil.rmtree(place)
         place = work.begin(folder / "measured")
         readable, writable = os.pipe()

@@ -46,12 +46,12 @@ BYTES: dict[str, Callable[[bytes, int, int, Random], bytes]] = {
     "deletion": lambda content, place, size, draw: content[:place] + content[place + size :],
     "truncation": lambda content, place, size, draw: content[:place],
     "splice": _copy,
-    "zeroes": lambda content, place, size, draw: content[:place]
-    + bytes(len(content[place : place + size]))
-    + content[place + size :],
-    "ones": lambda content, place, size, draw: content[:place]
-    + b"\xff" * len(content[place : place + size])
-    + content[place + size :],
+    "zeroes": lambda content, place, size, draw: (
+        content[:place] + bytes(len(content[place : place + size])) + content[place + size :]
+    ),
+    "ones": lambda content, place, size, draw: (
+        content[:place] + b"\xff" * len(content[place : place + size]) + content[place + size :]
+    ),
     "duplicate": lambda content, place, size, draw: content[:place] + content[place : place + size] + content[place:],
     "appendix": lambda content, place, size, draw: content + draw.randbytes(size),
 }
@@ -62,10 +62,7 @@ def change_header(content: bytes, draw: Random) -> Changed:
     length = int.from_bytes(content[:8], "little")
     header, data = json.loads(content[8 : 8 + length]), content[8 + length :]
     where = draw.choice(("metadata", "metadata", "tensor"))
-    if where == "tensor":
-        words = _change_tensor(header, draw)
-    else:
-        words = _change_metadata(header["__metadata__"], draw)
+    words = _change_tensor(header, draw) if where == "tensor" else _change_metadata(header["__metadata__"], draw)
     text = json.dumps(header, ensure_ascii=False)
     if draw.random() < 0.05:  # a key that is there twice
         name = draw.choice(sorted(header))

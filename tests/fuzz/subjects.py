@@ -49,7 +49,7 @@ def answer(*parts: Any) -> bytes:
 
 def subjects(folder: Path) -> list[Subject]:
     """Write and read back one file of each kind."""
-    made = list(_learners(folder)) + [_classifier(folder), _adapted(folder), _adaptation(folder), _trained(folder)]
+    made = [*_learners(folder), _classifier(folder), _adapted(folder), _adaptation(folder), _trained(folder)]
     return [Subject(name, path.read_bytes(), use, tuple(use(path)), "solved" in name) for name, path, use in made]
 
 

@@ -36,7 +36,9 @@ def run(n: int, seed: int, *, one_at_a_time: bool = False, tick: Tick = silent) 
     tally = Tally("threads", "operations", figures={"models": 0, "answers checked": 0})
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        makers: list[tuple[Callable[[], SharedModel], int]] = [(lambda: SharedClassifier(folder), int(n * CLASSIFIER_SHARE))]
+        makers: list[tuple[Callable[[], SharedModel], int]] = [
+            (lambda: SharedClassifier(folder), int(n * CLASSIFIER_SHARE))
+        ]
         learners = every_learner()
         each = (n - makers[0][1]) // len(learners) + 1
         makers += [(lambda one=one, i=i: SharedLearner(one, i), each) for i, one in enumerate(learners)]

@@ -79,7 +79,7 @@ def _from_process(cases: Callable[[int], Case], numbers: range) -> Iterator[Outc
 def _work(cases: Callable[[int], Case], numbers: range, writable: int) -> None:
     folder = Path(tempfile.mkdtemp())
     try:
-        size = _status("VmSize") + HEADROOM
+        size = status("VmSize") + HEADROOM
         resource.setrlimit(resource.RLIMIT_AS, (size, size))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         quiet = os.open(os.devnull, os.O_WRONLY)
@@ -117,7 +117,7 @@ def judged(folder: Path, case: Case, allowed: int) -> tuple[str, str, int]:
     except BaseException as problem:  # also what Rust throws
         memory = isinstance(problem, MemoryError) or "allocate memory" in str(problem)
         kind, words = ("memory" if memory else "raw exception"), one_line(problem)
-    taken = _status("VmHWM") - before
+    taken = status("VmHWM") - before
     if allowed and taken > allowed:
         kind, words = "memory", f"took {taken >> 20} MB, and then: {kind} {words}"
     return kind, words, taken
@@ -126,9 +126,9 @@ def judged(folder: Path, case: Case, allowed: int) -> tuple[str, str, int]:
 def _forget_peak() -> int:
     """Begin to measure anew, and return the memory in use."""
     Path("/proc/self/clear_refs").write_text("5")
-    return _status("VmRSS")
+    return status("VmRSS")
 
 
-def _status(name: str) -> int:
+def status(name: str) -> int:
     (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(f"{name}:"))
     return int(line.split()[1]) * 1024

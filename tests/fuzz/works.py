@@ -182,7 +182,9 @@ def _extraction(folder: Path) -> tuple[Any, ...]:
 
     def state(place: Path) -> int:
         entries = FeatureStore(place / "store").entries()
-        problems = [problem for entry in entries if (entry.folder / "card.json").exists() for problem in entry.problems()]
+        problems = [
+            problem for entry in entries if (entry.folder / "card.json").exists() for problem in entry.problems()
+        ]
         assert not problems, problems[0]
         return sum(entry.n_rows for entry in entries if (entry.folder / "card.json").exists())
 
