@@ -9,8 +9,8 @@ import numpy as np
 
 Batch = int
 Contents = frozenset[Batch]
-Seen = tuple[str, Any]  # what was asked, and the answer
-Expected = Callable[[str, Contents, Any], bool | None]
+
+MOST_TRIED = 1000  # states that are solved to explain one answer
 
 
 @dataclass(frozen=True)
@@ -59,16 +59,27 @@ def possible(changes: Iterable[Change], first: Any, begin: int, end: int) -> lis
 
 
 def explained(
-    read: Read, history: History, value: Any, fits: Callable[[Read, Contents, Any], bool], limit: int = 4096
-) -> bool:
-    """Say whether there is a state, allowed by the order of events, that gives this answer."""
+    read: Read,
+    history: History,
+    value: Any,
+    plausible: Callable[[Read, Contents], bool],
+    fits: Callable[[Read, Contents, Any], bool],
+) -> bool | None:
+    """Say whether there is a state, allowed by the order of events, that gives this answer; None if there are too many.
+
+    `plausible` is asked first, since `fits` solves a model.
+    """
     batches = sorted(history.changes)
     choices = [possible(history.changes[batch], False, read.begin, read.end) for batch in batches]
     values = possible(history.values, value, read.begin, read.end)
-    for tried, (one, *held) in enumerate(product(values, *choices)):
+    tried = 0
+    for one, *held in product(values, *choices):
         contents = frozenset(batch for batch, inside in zip(batches, held, strict=True) if inside) | read.extra
+        if not plausible(read, contents):
+            continue
         if fits(read, contents, one):
             return True
-        if tried >= limit:
-            break
+        tried += 1
+        if tried == MOST_TRIED:
+            return None
     return False

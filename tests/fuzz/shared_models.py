@@ -32,6 +32,12 @@ class SharedModel:
     def __init__(self) -> None:
         self._answers: dict[tuple[str, Contents, Any], np.ndarray] = {}
 
+    def plausible(self, read: Read, contents: Contents) -> bool:
+        """Say whether a read can be of these batches, as far as it shows without solving."""
+        if read.kind != "labels":
+            return bool(read.answer.shape[1] == 3 + len(contents))
+        return set(read.answer.tolist()) <= set(self.classes(contents).tolist())
+
     def fits(self, read: Read, contents: Contents, value: Any) -> bool:
         """Say whether a read fits what a serial model of these batches answers."""
         scores = self.answer("scores", contents, value)
@@ -150,7 +156,7 @@ class SharedClassifier(SharedModel):
     def __init__(self, folder: Path) -> None:
         super().__init__()
         self.encoder = Encoder(network(folder))
-        self.base = [f"the {WORDS[i]}" for i in range(3)] * 1, [f"base {i}" for i in range(3)]
+        self.base = [f"the {WORDS[i]}" for i in range(3)], [f"base {i}" for i in range(3)]
         self.batches = []
         for batch in range(OTHER + 1):
             telling = f"{WORDS[batch % 9]} {WORDS[(batch * 4 + 1) % 9]} {WORDS[(batch // 9 + batch) % 9]}"

@@ -42,8 +42,9 @@ def answer(*parts: Any) -> bytes:
     hashed = hashlib.blake2b(digest_size=16)
     for part in parts:
         array = np.asarray(part)
-        hashed.update(f"{array.shape} {array.dtype.kind} ".encode())
-        hashed.update(repr(array.tolist()).encode() if array.dtype.kind in "UO" else array.tobytes())
+        texts = array.dtype.kind in "UO"  # equal labels are equal, whatever array holds them
+        hashed.update(f"{array.shape} {'labels' if texts else array.dtype.kind} ".encode())
+        hashed.update(repr(array.tolist()).encode() if texts else array.tobytes())
     return hashed.digest()
 
 

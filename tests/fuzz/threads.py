@@ -33,7 +33,7 @@ def run(n: int, seed: int, *, one_at_a_time: bool = False, tick: Tick = silent) 
     arithmetic.
     """
     calm()
-    tally = Tally("threads", "operations", figures={"models": 0, "answers checked": 0})
+    tally = Tally("threads", "operations", figures={"models": 0, "answers checked": 0, "undecided": 0})
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         makers: list[tuple[Callable[[], SharedModel], int]] = [
@@ -75,12 +75,14 @@ def _in_process(tally: Tally, torture: Callable[[], Tally], seed: int) -> None:
     tally.attempts += one.attempts
     tally.kinds += one.kinds
     tally.failures += one.failures
-    tally.figures["answers checked"] += one.figures["answers checked"]
+    for name, number in one.figures.items():
+        tally.figures[name] += number
 
 
 def tortured(shared: SharedModel, operations: int, seed: int, folder: Path, one_at_a_time: bool = False) -> Tally:
     """Let threads loose on one model, then judge every answer, and the model in the end."""
-    tally, history, model = Tally("threads", "operations"), History(), shared.fresh()
+    tally = Tally("threads", "operations", figures={"undecided": 0})
+    history, model = History(), shared.fresh()
     history.changes = {batch: [] for batch in range(OTHER)}
     sys.setswitchinterval(Random(f"{seed} {shared.name}").choice(SWITCHES))
     barrier, errors, per_thread = Barrier(THREADS), [], -(-operations // THREADS)
@@ -114,7 +116,9 @@ def tortured(shared: SharedModel, operations: int, seed: int, folder: Path, one_
         except BaseException as problem:
             tally.fail("error in the end", f"seed {seed} {shared.name}: {one_line(problem)}")
     for read in history.reads:
-        if not explained(read, history, shared.value, shared.fits):
+        found = explained(read, history, shared.value, shared.plausible, shared.fits)
+        tally.figures["undecided"] += found is None
+        if found is False:
             at_the_end = read.begin == end[0]
             tally.fail("other model in the end" if at_the_end else "wrong answer", f"{read.words}: {read.kind}")
     tally.figures["answers checked"] = len(history.reads)
