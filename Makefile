@@ -3,7 +3,7 @@
 PYTHON ?= python3
 PIP = .venv/bin/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test lint golden benchmark samples lock clean
+.PHONY: demo test lint golden torture benchmark samples lock clean
 
 .venv/installed: pyproject.toml constraints.txt requirements.lock
 	$(PYTHON) -m venv .venv
@@ -30,6 +30,10 @@ lint: .venv/installed
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+
+# Tries to break every promise of docs/reliability.md: make torture [SHARE=0.05] [SEED=1] [ONLY=kills]
+torture: .venv/installed
+	.venv/bin/python -m tools.torture --share $(or $(SHARE),1) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only $(ONLY))
 
 benchmark: .venv/installed
 	.venv/bin/python benchmarks/compare.py

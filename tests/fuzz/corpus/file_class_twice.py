@@ -1,0 +1,9 @@
+"""A file with a class twice was accepted."""
+
+from pathlib import Path
+
+from tests.fuzz.corpus._common import changed, refuses_use, solved
+
+
+def check(folder: Path) -> None:
+    refuses_use(changed(folder, solved(), lambda header, _: header.update(classes=["ant", "ant", "cow"])))

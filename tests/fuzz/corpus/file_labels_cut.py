@@ -1,0 +1,9 @@
+"""A file whose classes_dtype cuts its labels was accepted."""
+
+from pathlib import Path
+
+from tests.fuzz.corpus._common import changed, refuses_use, solved
+
+
+def check(folder: Path) -> None:
+    refuses_use(changed(folder, solved(), lambda header, _: header.update(classes_dtype="<U1")))
