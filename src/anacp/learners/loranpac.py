@@ -96,7 +96,8 @@ class LoRanPAC(Learner[TruncatedWeights]):
         share = 1 - self.truncation
         rank = min(self.max_rank, math.ceil(share * self.n_projected), math.ceil(share * gram.n))
         # Below this, an eigenvalue of the core is the rounding error of coordinates kept in the basis' precision.
-        trusted = values > 1e-2 * torch.finfo(gram.basis.dtype).eps * values.sum().clamp_min(0)
+        rounding = 1e-2 * torch.finfo(gram.basis.dtype).eps * values.sum().clamp_min(0)
+        trusted = values > torch.maximum(rounding, gram.error)  # and below this, what is left of what was unlearned
         values, vectors = values[trusted][-rank:], vectors[:, trusted][:, -rank:]
         inside = (vectors / values) @ (gram.sums @ vectors).mT  # σ⁻² Uᵀ ZᵀY in the basis (r, c)
         return TruncatedWeights(gram.features, gram.basis.mT @ inside.to(gram.basis.dtype))
