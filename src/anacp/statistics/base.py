@@ -12,7 +12,8 @@ from anacp.linalg import Triangle
 
 # Rows worked on at a time: bounds every temporary, whatever the batch.
 BLOCK_ROWS = 1024
-# Unlearning is refused when more than this share of what is left may be rounding error.
+# Unlearning is refused when more than this share of what is left may be rounding error: scores then stay within a
+# hundredth of their size (`tests/fuzz/sequences.py` measures it).
 LARGEST_DOUBT = 1e-4
 
 
@@ -39,9 +40,10 @@ class Statistic(ABC):
     middle changes nothing, to the bit, and whoever holds a statistic may go on reading it.
 
     It tracks how much rounding error it may carry, in units of its energy (the trace of its matrix): adding or taking
-    away a block costs eps · (energy of the block + energy held then). These add up by root of the sum of squares:
-    rounding goes up as often as down, and the plain sum would after ten thousand small steps be a hundred times what is
-    measured. The error never shrinks when examples leave, which is why `doubt`, its share of what is left, grows.
+    away a block costs u · (energy of the block + energy held then), u the unit roundoff. These add up by the root of the
+    sum of squares, an estimate and no bound: rounding goes up as often as down, and the plain sum would after ten
+    thousand small steps be a hundred times what is measured. The error never shrinks when examples leave, so that
+    `doubt`, its share of what is left, grows.
     """
 
     # Tensors that files of earlier versions lack; `loaded` estimates them.
@@ -71,7 +73,10 @@ class Statistic(ABC):
         """Refuse with an InputError what the precision cannot hold: squares that have overflowed or vanished."""
 
     def doubt(self, classes: Tensor) -> float:
-        """Return the largest share of this statistic, where these classes touch it, that may be rounding error."""
+        """Return the largest share of this statistic, where these classes touch it, that may be rounding error.
+
+        It is weighed by what a learner does with the statistic: equal doubts move scores about equally.
+        """
         return 0.0
 
     def _copied(self) -> Self:

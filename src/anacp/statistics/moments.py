@@ -16,6 +16,7 @@ from anacp.statistics.rounding import (
     refuse_underflow,
     share,
     smallest_energy,
+    unit_roundoff,
     widest,
 )
 
@@ -132,7 +133,7 @@ class ClassMoments(Statistic):
         error = torch.hypot(added_error(own_error, self.scatter_dtype, before, after), scattered)
         self.scatter_error = self.scatter_error.index_copy(0, present, error) if self.spread == "class" else error
         moved_error = torch.hypot(n * self.mean_errors[present], m * rounding * _lengths(means)) / left.clamp_min(1)
-        rounded = torch.finfo(x.dtype).eps * (_lengths(updated) + portion * _lengths(gap))
+        rounded = unit_roundoff(x.dtype) * (_lengths(updated) + portion * _lengths(gap))
         self.mean_errors = self.mean_errors.index_copy(0, present, torch.hypot(moved_error, rounded))
         self.counts = self.counts.index_copy(0, present, left)
         self.means = self.means.index_copy(0, present, updated)
@@ -159,7 +160,8 @@ class ClassMoments(Statistic):
         energies, squares = self._energies(every), self.counts * _lengths(self.means).square()
         by_class = self.spread == "class"
         single = self.counts <= 1 if by_class else (self.counts <= 1).all()[None]
-        negligible = self.scatter_error <= EQUAL * (squares if by_class else squares.sum())
+        several = torch.where(self.counts > 1, squares, torch.inf)  # where rows are pooled, the shortest decide
+        negligible = self.scatter_error <= EQUAL * (several if by_class else several.min()[None])
         empty = single | (negligible & (energies <= 4 * self.scatter_error))
         if not bool(empty.any()):
             return
@@ -230,7 +232,7 @@ class ClassMoments(Statistic):
         energies = both._energies(torch.arange(len(n), device=n.device))
         error = merged_error(self.scatter_error, other.scatter_error, self.scatter_dtype, energies)
         carried = torch.hypot(self.counts * self.mean_errors, other.counts * other.mean_errors) / n.clamp_min(1)
-        rounded = torch.finfo(gap.dtype).eps * (_lengths(both.means) + portion * _lengths(gap))
+        rounded = unit_roundoff(gap.dtype) * (_lengths(both.means) + portion * _lengths(gap))
         return both._with(scatter_error=error, mean_errors=torch.hypot(carried, rounded))
 
     def at(self, sources: Tensor, places: Tensor, n_classes: int) -> Self:
@@ -267,11 +269,11 @@ class ClassMoments(Statistic):
         else:
             packed = scatter if self.spread == "class" else scatter[None]
             triangles = tuple(Triangle.unpacked(one, means.shape[1]) for one in packed)
-            saved = self._with(counts=counts, means=means, triangles=triangles)
+            saved = self._with(counts=counts, means=means, triangles=triangles, diagonal=scatter.new_zeros(0))
         energies = saved._energies(torch.arange(len(counts), device=counts.device))
         return saved._with(
-            mean_errors=tensors.get("mean_errors", torch.finfo(means.dtype).eps * _lengths(means)),
-            scatter_error=tensors.get("scatter_error", torch.finfo(self.scatter_dtype).eps * energies),
+            mean_errors=tensors.get("mean_errors", unit_roundoff(means.dtype) * _lengths(means)),
+            scatter_error=tensors.get("scatter_error", unit_roundoff(self.scatter_dtype) * energies),
         )
 
     def _no_scatter(self) -> Triangle:

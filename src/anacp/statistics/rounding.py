@@ -14,22 +14,27 @@ def widest(device: str) -> torch.dtype:
     return torch.float32 if torch.device(device).type == "mps" else torch.float64
 
 
+def unit_roundoff(dtype: torch.dtype) -> float:
+    """Return by how much, relatively, one operation may be off."""
+    return float(torch.finfo(dtype).eps) / 2
+
+
 def added_error(error: Tensor, dtype: torch.dtype, before: Tensor, after: Tensor) -> Tensor:
     """Return the error once a block took the energy from `before` to `after`: by root of the sum of squares."""
-    return torch.hypot(error, torch.finfo(dtype).eps * (torch.maximum(before, after) + (after - before).abs()))
+    return torch.hypot(error, unit_roundoff(dtype) * (torch.maximum(before, after) + (after - before).abs()))
 
 
 def merged_error(one: Tensor, other: Tensor, dtype: torch.dtype, energy: Tensor) -> Tensor:
     """Return the error of a sum of two statistics that has this energy."""
-    return torch.hypot(torch.hypot(one, other), torch.finfo(dtype).eps * energy)
+    return torch.hypot(torch.hypot(one, other), unit_roundoff(dtype) * energy)
 
 
 def feature_rounding(features: object, x: Tensor, wide: torch.dtype) -> float:
     """Return the relative rounding of the rows that a statistic sees: products differ with the size of their batch."""
     if features is None:
-        return torch.finfo(wide).eps
+        return unit_roundoff(wide)
     amplification = getattr(features, "amplification", None)  # of rounding, where features are not linear in the rows
-    return torch.finfo(x.dtype).eps * (amplification(x) if amplification else 1.0)
+    return unit_roundoff(x.dtype) * (amplification(x) if amplification else 1.0)
 
 
 def share(error: Tensor, energy: Tensor) -> float:
