@@ -92,5 +92,6 @@ def probabilities(evidence: Tensor, sharpness: float) -> Tensor:
 
 def log_positive_part(scores: Tensor, *, width: float = 0.02) -> Tensor:
     """Return log max(score, 0), smoothed below `width` so that it stays finite and keeps the order of the scores."""
-    scaled = scores / width
+    limits = torch.finfo(scores.dtype)
+    scaled = (scores / width).clamp(limits.min, limits.max)
     return torch.where(scaled < -20, scaled, F.softplus(scaled).clamp_min(1e-30).log())

@@ -101,6 +101,7 @@ class Memory:
         whole._check_held(labels)
         less = whole._changed(x, labels, whole.classes, sign=-1)
         less._check_exact(labels)
+        _check_range(less.statistics)
         return less._at(less.classes[less.moments.counts.cpu().numpy() > 0])
 
     def without(self, label: object, method: str) -> Self:
@@ -124,8 +125,7 @@ class Memory:
         classes = np.union1d(self.classes, other.classes)
         mine, theirs = (memory.absorbed()._at(classes).statistics for memory in (self, other))
         both = {name: mine[name] + theirs[name] for name in mine}
-        for statistic in both.values():
-            statistic.check_range()
+        _check_range(both)
         return replace(self, statistics=both, indexed=classes, waiting=())
 
     def tensors(self) -> dict[str, Tensor]:
@@ -144,8 +144,8 @@ class Memory:
         indices = torch.from_numpy(np.searchsorted(classes, labels)).to(self.device)
         indexed = self._at(classes).statistics
         changed = {name: statistic.plus(x, indices, sign=sign) for name, statistic in indexed.items()}
-        for statistic in changed.values():
-            statistic.check_range()
+        if sign > 0:
+            _check_range(changed)
         return replace(self, statistics=changed, indexed=classes, waiting=())
 
     def _at(self, classes: Labels) -> Self:
@@ -182,6 +182,11 @@ class Memory:
                     f"Expected at most {available} examples of {label!r}, as many as were learned, got {wanted}. "
                     "Unlearn each example once."
                 )
+
+
+def _check_range(statistics: Mapping[str, Statistic]) -> None:
+    for statistic in statistics.values():
+        statistic.check_range()
 
 
 def _is_extreme(x: Tensor) -> bool:

@@ -40,8 +40,8 @@ class Statistic(ABC):
     middle changes nothing, to the bit, and whoever holds a statistic may go on reading it.
 
     It tracks how much rounding error it may carry, in units of its energy (the trace of its matrix): adding or taking
-    away a block costs u · (energy of the block + energy held then), u the unit roundoff. These add up by the root of the
-    sum of squares, an estimate and no bound: rounding goes up as often as down, and the plain sum would after ten
+    away a block costs u · (energy of the block + energy held then), u the unit roundoff. These add up by the root of
+    the sum of squares, an estimate and no bound: rounding goes up as often as down, and the plain sum would after ten
     thousand small steps be a hundred times what is measured. The error never shrinks when examples leave, so that
     `doubt`, its share of what is left, grows.
     """

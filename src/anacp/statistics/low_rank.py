@@ -52,8 +52,9 @@ class LowRankGram(Statistic):
 
     def _add_block_(self, x: Tensor, classes: Tensor, sign: int) -> None:
         z = self.features(x)
-        energy = torch.linalg.vector_norm(z, dtype=self.core.dtype).square()
-        refuse_overflow(energy, z.dtype)
+        length = torch.linalg.vector_norm(z, dtype=self.core.dtype)
+        energy = length.square()
+        refuse_overflow((4 * length).to(z.dtype), z.dtype)  # coordinates are as long as rows, and sums a little longer
         grown, coordinates = self._spanning(z) if sign > 0 else (self, self._inside(z)[0])
         coordinates = coordinates.to(self.core.dtype)
         updated = grown._with(
