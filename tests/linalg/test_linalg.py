@@ -11,6 +11,7 @@ from anacp.linalg import (
     solve_psd,
     spectrum_psd,
     symmetric_roots,
+    unit_rows,
 )
 
 
@@ -125,3 +126,14 @@ def test_small_eigenvalues_beside_a_huge_one_survive_float32() -> None:
         factored = factor @ solve_psd(Triangle.gram(factor), coordinates.mT.contiguous(), shift=ridge)
         assert_close(factored[:, 0].double(), expected, rtol=1e-3, atol=1e-3 * float(expected.abs().max()))
         assert_close((inside.square() / (values + ridge)).sum().double(), sums @ expected, rtol=1e-3, atol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_unit_rows_are_of_length_one_at_every_scale(dtype: torch.dtype) -> None:
+    rows = torch.randn(40, 7, generator=torch.Generator().manual_seed(0), dtype=dtype)
+    unit = unit_rows(rows)
+    assert torch.equal(unit, torch.nn.functional.normalize(rows, dim=1))
+    for power in (-120, -90, -50, 50, 90, 120):
+        assert_close(unit_rows(torch.ldexp(rows, torch.tensor(power))), unit)
+    mixed = torch.cat([rows[:1] * 1e-30, rows[1:2], rows[2:3] * 1e30, torch.zeros(1, 7, dtype=dtype)])
+    assert_close(unit_rows(mixed), torch.cat([unit[:3], torch.zeros(1, 7, dtype=dtype)]))

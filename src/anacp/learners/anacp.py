@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import torch
-import torch.nn.functional as F  # noqa: N812
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import TransformerMixin
 from torch import Tensor
@@ -18,6 +17,7 @@ from anacp.learners.constraints import LARGEST_ENSEMBLE, NOT_NEGATIVE, Constrain
 from anacp.learners.memory import Memory
 from anacp.learners.ridge_choice import RIDGE_RANGE, RidgeChoice, ridge_statistics, solve_ridge
 from anacp.learners.solution import Solution
+from anacp.linalg import unit_rows
 from anacp.projections import (
     ACTIVATIONS,
     Activation,
@@ -150,7 +150,7 @@ class AnaCP(TransformerMixin, Learner[ContrastiveSolution]):  # type: ignore[mis
         self.dtype = dtype
 
     def _prepare(self, x: Tensor) -> Tensor:
-        return F.normalize(x, dim=1) if self.normalize in (True, "inputs") else x
+        return unit_rows(x) if self.normalize in (True, "inputs") else x
 
     def _projection(self, n_features: int, role: str) -> RandomProjection:
         return RandomProjection(
@@ -231,7 +231,7 @@ class AnaCP(TransformerMixin, Learner[ContrastiveSolution]):  # type: ignore[mis
     def _scores(self, x: Tensor, solution: ContrastiveSolution) -> Tensor:
         if self.classifier == "ncm":
             assert solution.prototypes is not None
-            return F.normalize(self._adapted(x, solution), dim=1) @ F.normalize(solution.prototypes, dim=1).mT
+            return unit_rows(self._adapted(x, solution)) @ unit_rows(solution.prototypes).mT
         assert solution.weights is not None
         if solution.readout is None:
             return solution.projections[0](x) @ solution.weights

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from torch import Tensor
 
-from anacp.errors import InputError, MismatchError, NotLearnedError
+from anacp.errors import InputError, MismatchError, NotLearnedError, NumericalError
 from anacp.files import write_tensors
-from anacp.learners.calibration import calibrated_sharpness
+from anacp.learners.calibration import calibrated_sharpness, probabilities
 from anacp.learners.constraints import Constraint, check_parameters, choice, whole
 from anacp.learners.inputs import Labels, check_examples, check_features, check_kind
 from anacp.learners.knowledge import Knowledge
@@ -304,13 +304,13 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
             got = listed(unknown.tolist()) if len(unknown) else "none"
             raise InputError(f"Expected classes learned before, got {got}. Learn them first, or leave them out.")
         columns = torch.from_numpy(np.searchsorted(known, allowed)).to(model.device)
-        winners = model._in_blocks(x, lambda rows, solution: model._scores(rows, solution)[:, columns].argmax(1))
+        winners = model._in_blocks(x, lambda rows, solution: model._finite_scores(rows, solution)[:, columns].argmax(1))
         return cast(Labels, allowed[winners.cpu().numpy()])
 
     def scores(self, x: ArrayLike | Tensor) -> NDArray[Any]:
         """Return one score a class (n, c), the largest wins; unlike `decision_function`, for two classes too."""
         model = self._snapshot()
-        return model._in_blocks(x, model._scores).cpu().numpy()
+        return model._in_blocks(x, model._finite_scores).cpu().numpy()
 
     def decision_function(self, x: ArrayLike | Tensor) -> NDArray[Any]:
         """Return one score a class (n, c), the largest wins; for two classes one number (n,), the second's if > 0.
@@ -318,7 +318,7 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
         For two classes it is the difference of the evidence, so that it orders rows as `predict_proba` does.
         """
         model = self._snapshot()
-        scores = model._in_blocks(x, model._scores)
+        scores = model._in_blocks(x, model._finite_scores)
         if scores.shape[1] == 2:
             scores = model._evidence(scores).diff(dim=1).squeeze(1)
         return scores.cpu().numpy()
@@ -331,9 +331,20 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
         """Return the classes (c,) and the probability of each (n, c), of one moment while other threads teach."""
         model = self._snapshot()
         known = model._known()
-        evidence = model._evidence(model._in_blocks(x, model._scores))
+        evidence = model._evidence(model._in_blocks(x, model._finite_scores))
         sharpness = model._sharpness(known, model._solved(known))
-        return known.memory.classes, torch.softmax(sharpness * evidence, dim=1).cpu().numpy()
+        return known.memory.classes, probabilities(evidence, sharpness).cpu().numpy()
+
+    def _finite_scores(self, x: Tensor, solution: S) -> Tensor:
+        """Return the scores, or say that they cannot be computed."""
+        scores = self._scores(x, solution)
+        if not bool(torch.isfinite(scores).all()):
+            raise NumericalError(
+                f"Expected finite scores, got some that {self.dtype} cannot hold, for rows of up to "
+                f"{float(x.abs().max()):.2g} in size. Scale the features (such as to length one), or use "
+                "dtype='float64'."
+            )
+        return scores
 
     def _in_blocks(self, x: ArrayLike | Tensor, compute: Callable[[Tensor, S], Tensor]) -> Tensor:
         """Return compute(prepared rows, solution) for all rows, a bounded number at a time."""
@@ -345,6 +356,8 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
             result = compute(self._prepared(rows[block]), solution)
             if results is None:  # whole at once: small results kept between large blocks would tear the heap into holes
                 results = result.new_empty(len(rows), *result.shape[1:])
+            if result.dtype != results.dtype:  # numbers of this block need more room
+                results = results.to(torch.promote_types(result.dtype, results.dtype))
             results[block] = result
         assert results is not None
         return results
@@ -357,8 +370,8 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
         def calibrate(memory: Memory, solution: S) -> float:
             def evidence(rows: Tensor) -> Tensor:
                 blocks = row_blocks(len(rows), self._block_rows)
-                scores = [self._scores(rows[block].to(self._torch_dtype), solution) for block in blocks]
-                return self._evidence(torch.cat(scores))
+                prepared = (rows[block].to(self._torch_dtype) for block in blocks)
+                return self._evidence(torch.cat([self._finite_scores(one, solution) for one in prepared]))
 
             return calibrated_sharpness(memory.moments, evidence, seed=self.random_state)
 

@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
+from anacp.linalg import unit_rows
 from anacp.randomness import generator
 from anacp.replay import draw
 from anacp.statistics import ClassMoments
@@ -34,7 +35,7 @@ def mixed_draws(moments: ClassMoments, n_rows: int, *, seed: int) -> MixedDraws:
     """
     n_draws = max(1, n_rows // moments.n_classes)
     rows, first = draw(moments, n_draws, seed=seed, role="calibration")
-    unit = F.normalize(moments.means, dim=1)
+    unit = unit_rows(moments.means)
     likeness = (unit @ unit.mT).fill_diagonal_(-torch.inf)
     second = likeness.argmax(1)[first]
     uniform = torch.rand(len(rows), generator=generator(seed, "calibration/share"), dtype=torch.float64).to(rows)
@@ -81,7 +82,16 @@ def sharpness(evidence: Tensor, draws: MixedDraws) -> float:
     return beta
 
 
+def probabilities(evidence: Tensor, sharpness: float) -> Tensor:
+    """Return softmax(sharpness · evidence) (n, c), of finite evidence of any size."""
+    logits = sharpness * evidence
+    if not bool(torch.isfinite(logits).all()):  # only what lies far below the largest may become infinite
+        logits = sharpness * (evidence.double() - evidence.double().amax(1, keepdim=True))
+    return torch.softmax(logits, dim=1).to(evidence.dtype)
+
+
 def log_positive_part(scores: Tensor, *, width: float = 0.02) -> Tensor:
     """Return log max(score, 0), smoothed below `width` so that it stays finite and keeps the order of the scores."""
-    scaled = scores / width
+    limits = torch.finfo(scores.dtype)
+    scaled = (scores / width).clamp(limits.min, limits.max)
     return torch.where(scaled < -20, scaled, F.softplus(scaled).clamp_min(1e-30).log())

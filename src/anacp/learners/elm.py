@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import ClassVar, Literal
 
-import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from anacp.catalogue import method
 from anacp.learners.constraints import Constraint, choice, count
 from anacp.learners.ridge_choice import RidgeChoice
 from anacp.learners.ridge_learner import RidgeLearner
+from anacp.linalg import unit_rows
 from anacp.projections import ACTIVATIONS, Activation, RandomProjection
 
 
@@ -72,4 +72,4 @@ class ELM(RidgeLearner):
         return self._random_features(n_features, self.n_projected, self.activation)
 
     def _prepare(self, x: Tensor) -> Tensor:
-        return F.normalize(x, dim=1) if self.normalize else x
+        return unit_rows(x) if self.normalize else x

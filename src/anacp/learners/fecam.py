@@ -1,13 +1,13 @@
 """FeCAM: a Mahalanobis distance for each class (Goswami et al. 2023)."""
 
 import hashlib
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal, cast
 
 import numpy as np
 import torch
-import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from anacp.catalogue import method
@@ -16,7 +16,7 @@ from anacp.learners.base import Learner
 from anacp.learners.constraints import NOT_NEGATIVE, Constraint, choice, number
 from anacp.learners.memory import Memory
 from anacp.learners.solution import Solution
-from anacp.linalg import cholesky_factor
+from anacp.linalg import cholesky_factor, ordinary_rows, unit_rows
 from anacp.statistics import ClassMoments, Statistic
 from anacp.threads import OwnLock
 
@@ -26,6 +26,8 @@ KEPT_BYTES = 5 * 2**27
 FACTORS_PER_ALLOCATION = 32
 # Columns of a triangular factor a product: narrow enough to skip most zeros, wide enough for full GEMM speed.
 TRIANGLE_BLOCK = 256
+# A deviation of more than this many binary places from one is taken out before a covariance is factored.
+LARGEST_POWER = 40
 
 
 class KeptRoots:
@@ -147,7 +149,7 @@ class FeCAM(Learner[Distances]):
                     "tukey=None, or features taken after a ReLU."
                 )
             x = x**self.tukey
-        return F.normalize(x, dim=1) if self.normalize else x
+        return unit_rows(x) if self.normalize else x
 
     def _statistics(self, n_features: int, device: str) -> dict[str, Statistic]:
         precision = self._torch_dtype if self.covariance == "class" else torch.float64
@@ -172,19 +174,22 @@ class FeCAM(Learner[Distances]):
 
     def _state(self, moments: ClassMoments, c: int) -> bytes:
         """Return a digest of all that the root of a class depends on, so that unchanged classes are factored once."""
-        spread = moments.triangles[c].diagonal()
-        spread = spread if bool(spread.any()) else moments.variances()
+        spread = moments.triangles[c].diagonal() if moments.has_scatter(c) else moments.variances()
         digest = hashlib.blake2b(repr((self.shrinkage, self.off_diagonal_shrinkage, self.correlation)).encode())
         for tensor in (moments.counts[c], moments.means[c], spread):
             digest.update(tensor.cpu().numpy().tobytes())
         return digest.digest()
 
     def _scores(self, x: Tensor, solution: Distances) -> Tensor:
+        means = solution.means
+        if not bool(ordinary_rows(x).all() and ordinary_rows(means).all()):
+            x, means = x.double(), means.double()  # float32 cannot hold the squares
         if solution.root is not None:
-            return -torch.cdist(x @ solution.root, solution.means @ solution.root).square()
-        distances = x.new_empty(len(x), len(solution.means))
-        for c, mean in enumerate(solution.means):
-            distances[:, c] = _squared_lengths(x - mean, self._root_of(c, solution))
+            root = solution.root.to(x.dtype)
+            return -torch.cdist(x @ root, means @ root).square()
+        distances = x.new_empty(len(x), len(means))
+        for c, mean in enumerate(means):
+            distances[:, c] = _squared_lengths(x - mean, self._root_of(c, solution).to(x.dtype))
         return -distances
 
     def _root_of(self, c: int, solution: Distances) -> Tensor:
@@ -195,15 +200,14 @@ class FeCAM(Learner[Distances]):
         kept = solution.kept.roots.get(state)
         if kept is not None:
             return kept
-        covariance = moments.covariance_of(c)
-        root = self._inverse_root(covariance if float(covariance.diagonal().sum()) > 0 else moments.covariance())
+        root = self._inverse_root(moments.covariance_of(c) if moments.has_scatter(c) else moments.covariance())
         solution.kept.keep(state, root)
         return root
 
     def _inverse_root(self, covariance: Tensor) -> Tensor:
         """Return W (d, d) with WWᵀ = the inverse of the shrunk and normalised covariance."""
-        size = len(covariance)
-        covariance = covariance.to(self._torch_dtype)  # well conditioned once shrunk
+        size, power = len(covariance), _power_of_root(covariance)
+        covariance = (covariance * 0.25**power).to(self._torch_dtype)  # well conditioned once shrunk
         identity = torch.eye(size).to(covariance)
         trace = float(covariance.diagonal().sum())
         if not trace > 0:
@@ -216,12 +220,20 @@ class FeCAM(Learner[Distances]):
             deviations = shrunk.diagonal().sqrt()
             shrunk = shrunk / deviations[:, None] / deviations
         factor = cholesky_factor(shrunk)
-        return cast(Tensor, torch.linalg.solve_triangular(factor, identity, upper=False)).mT.contiguous()
+        root = cast(Tensor, torch.linalg.solve_triangular(factor, identity, upper=False)).mT.contiguous()
+        return root if self.correlation else root * 0.5**power
 
     def _rebuilt(self, n_features: int, n_classes: int) -> dict[str, int]:
         factors = n_classes if self.covariance == "class" else 1
         kept = min(factors, KEPT_BYTES // (n_features**2 * np.dtype(self.dtype).itemsize))
         return {"inverse roots of covariances, kept between predictions": kept * n_features**2}
+
+
+def _power_of_root(covariance: Tensor) -> int:
+    """Return k so that covariance / 4ᵏ is about one; 0 where float32 holds the covariance as it is."""
+    mean = float(covariance.diagonal().mean())
+    exponent = math.frexp(mean)[1] // 2 if mean > 0 else 0
+    return exponent if abs(exponent) > LARGEST_POWER else 0
 
 
 def _squared_lengths(gaps: Tensor, factor: Tensor) -> Tensor:

@@ -1,5 +1,6 @@
 """KLDA: linear discriminant analysis of a Gaussian kernel's features (Momeni et al. 2025), and its ensemble KLDA-E."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, cast
@@ -8,6 +9,7 @@ import torch
 from torch import Tensor
 
 from anacp.catalogue import method
+from anacp.errors import InputError
 from anacp.learners.base import Learner
 from anacp.learners.constraints import LARGEST_ENSEMBLE, POSITIVE, Constraint, count
 from anacp.learners.memory import Memory
@@ -23,6 +25,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "minilm": {"gamma": 1e-2, "shrinkage": 1e-4},
 }
 QUICK = {"n_projected": 1000}
+# A phase that is rounded by more than this many radians says nothing of its row.
+LARGEST_PHASE_ERROR = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +118,16 @@ class KLDA(Learner[KernelDiscriminants]):
             for member in range(self.n_members)
         }
         return {"moments": ClassMoments(n_features, spread="diagonal", device=device), **kernels}
+
+    def _prepare(self, x: Tensor) -> Tensor:
+        longest = float(torch.linalg.vector_norm(x.double(), dim=1).max()) if len(x) else 0.0
+        radians = math.sqrt(2 * self.gamma) * longest
+        if radians * torch.finfo(x.dtype).eps > LARGEST_PHASE_ERROR:
+            raise InputError(
+                f"Expected rows whose phases √(2γ)‖x‖ {self.dtype} can tell apart, got rows of length {longest:.2g} at "
+                f"gamma={self.gamma:g}. Scale the features (such as to length one), or lower gamma."
+            )
+        return x
 
     def _solve(self, memory: Memory, before: KernelDiscriminants | None) -> KernelDiscriminants:
         members = (cast(ClassMoments, memory.statistics[f"member {i}"]) for i in range(self.n_members))

@@ -9,16 +9,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from anacp.errors import InputError
+from anacp.errors import InputError, NumericalError
 from anacp.files import TensorFile
 from anacp.learners.inputs import Labels
-from anacp.statistics import ClassMoments, ClassRows, Features, Statistic
+from anacp.statistics import LARGEST_DOUBT, ClassMoments, ClassRows, Features, Statistic
 from anacp.threads import OwnLock
 from anacp.words import format_bytes, listed
 
 # Rows that wait before they enter the statistics together: then learning one example at a time costs no more than
 # learning in batches, and copying the large matrices little beside adding to them.
 WAITING_ROWS = 4096
+# What products with a random matrix and sums over rows may add to the scale of a row, up or down.
+HEADROOM = 1e-9
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ class Memory:
         """Return the memory of these rows (n, d) as well."""
         grown = replace(self, waiting=(*self.waiting, (x, labels)))
         enough = sum(len(rows) for rows, _ in grown.waiting) >= WAITING_ROWS
-        return grown.absorbed() if enough else grown
+        return grown.absorbed() if enough or _is_extreme(x) else grown
 
     def absorbed(self) -> Self:
         """Return the same memory with no row waiting."""
@@ -110,6 +112,8 @@ class Memory:
         whole = self.absorbed()
         whole._check_held(labels)
         less = whole._changed(x, labels, whole.classes, sign=-1)
+        less._check_exact(labels)
+        _check_range(less.statistics)
         return less._at(less.classes[less.moments.counts.cpu().numpy() > 0])
 
     def without(self, label: object, method: str) -> Self:
@@ -132,7 +136,9 @@ class Memory:
     def __add__(self, other: Self) -> Self:
         classes = np.union1d(self.classes, other.classes)
         mine, theirs = (memory.absorbed()._at(classes).statistics for memory in (self, other))
-        return replace(self, statistics={name: mine[name] + theirs[name] for name in mine}, indexed=classes, waiting=())
+        both = {name: mine[name] + theirs[name] for name in mine}
+        _check_range(both)
+        return replace(self, statistics=both, indexed=classes, waiting=())
 
     def tensors(self) -> dict[str, Tensor]:
         """Return everything to be saved, by name."""
@@ -150,6 +156,8 @@ class Memory:
         indices = torch.from_numpy(np.searchsorted(classes, labels)).to(self.device)
         indexed = self._at(classes).statistics
         changed = {name: statistic.plus(x, indices, sign=sign) for name, statistic in indexed.items()}
+        if sign > 0:
+            _check_range(changed)
         return replace(self, statistics=changed, indexed=classes, waiting=())
 
     def _at(self, classes: Labels) -> Self:
@@ -159,6 +167,19 @@ class Memory:
         sources, destinations = (torch.from_numpy(indices).to(self.device) for indices in (kept, places))
         moved = {name: one.at(sources, destinations, len(classes)) for name, one in self.statistics.items()}
         return replace(self, statistics=moved, indexed=classes)
+
+    def _check_exact(self, labels: Labels) -> None:
+        """Refuse what would leave rounding error instead of what was there before."""
+        touched = np.searchsorted(self.classes, np.unique(labels))
+        left = touched[self.moments.counts.cpu().numpy()[touched] > 0]
+        doubts = {name: one.doubt(torch.from_numpy(left).to(self.device)) for name, one in self.statistics.items()}
+        name = max(doubts, key=lambda name: doubts[name])
+        if not doubts[name] <= LARGEST_DOUBT:
+            raise NumericalError(
+                f"Expected to leave at most {LARGEST_DOUBT:g} of rounding error by unlearning, got {doubts[name]:.2g} "
+                f"of what is left in {name}: what goes is so much larger than what stays. Learn what stays anew with "
+                "`fit`; dtype='float64' or features of one length (normalize=True) avoid this. Nothing has changed."
+            )
 
     def _check_held(self, labels: Labels) -> None:
         unknown = np.setdiff1d(labels, self.classes)
@@ -173,6 +194,17 @@ class Memory:
                     f"Expected at most {available} examples of {label!r}, as many as were learned, got {wanted}. "
                     "Unlearn each example once."
                 )
+
+
+def _check_range(statistics: Mapping[str, Statistic]) -> None:
+    for statistic in statistics.values():
+        statistic.check_range()
+
+
+def _is_extreme(x: Tensor) -> bool:
+    """Say whether squares of these rows' features may leave their precision: such rows are refused at once or never."""
+    largest, limits = float(x.abs().max()), torch.finfo(x.dtype)
+    return bool(largest > HEADROOM * limits.max**0.5 or 0 < largest < limits.tiny**0.5 / HEADROOM)
 
 
 def stored_parts(outlines: Mapping[str, Statistic]) -> list[StoredPart]:

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from anacp.catalogue import method
 from anacp.learners.base import Learner
 from anacp.learners.memory import Memory
 from anacp.learners.solution import Solution
+from anacp.linalg import unit_rows
 from anacp.statistics import ClassMoments, Statistic
 
 
@@ -50,10 +50,10 @@ class NCM(Learner[UnitMeans]):
         return {"moments": ClassMoments(n_features, spread="diagonal", device=device)}
 
     def _solve(self, memory: Memory, before: UnitMeans | None) -> UnitMeans:
-        return UnitMeans(F.normalize(memory.moments.means, dim=1).to(self._torch_dtype))
+        return UnitMeans(unit_rows(memory.moments.means).to(self._torch_dtype))
 
     def _outline(self, n_features: int, n_classes: int) -> dict[str, Tensor]:
         return {"means": self._sized(n_classes, n_features)}
 
     def _scores(self, x: Tensor, solution: UnitMeans) -> Tensor:
-        return F.normalize(x, dim=1) @ solution.means.mT
+        return unit_rows(x) @ solution.means.mT

@@ -1,5 +1,6 @@
 """Which λ: fixed, or chosen from a grid by an error that the statistics can tell."""
 
+import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -142,7 +143,8 @@ def _choose_by_cross_validation(gram: ClassGram) -> float:
 
     def error(ridge: float) -> float:
         explained = power * (2 / (values + ridge) - values / (values + ridge).square())
-        return n * (n - float(explained.sum())) / (n - freedom(ridge)) ** 2
+        left = n - freedom(ridge)
+        return n * (n - float(explained.sum())) / left**2 if left > 0 else math.inf
 
     guarded = [ridge for ridge in ridges if freedom(ridge) <= LARGEST_SHARE_OF_FREEDOM * n]
     return _best(guarded or ridges[-1:], error)

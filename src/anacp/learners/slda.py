@@ -10,7 +10,7 @@ from anacp.learners.base import Learner
 from anacp.learners.constraints import POSITIVE, Constraint, choice
 from anacp.learners.memory import Memory
 from anacp.learners.solution import LinearWeights
-from anacp.linalg import solve_psd
+from anacp.linalg import narrowed, solve_psd
 from anacp.statistics import ClassMoments, Statistic
 
 
@@ -69,10 +69,10 @@ class SLDA(Learner[LinearWeights]):
         covariance = moments.scatter.scaled((1 - self.shrinkage if self.blend else 1.0) / freedom)
         weights = solve_psd(covariance, moments.means.mT.contiguous(), shift=self.shrinkage)  # Λμ (d, c)
         biases = -0.5 * (moments.means.mT * weights).sum(0)  # -½ μᵀΛμ (c,)
-        return LinearWeights(weights.to(self._torch_dtype), biases.to(self._torch_dtype))
+        return LinearWeights(*narrowed(self._torch_dtype, weights, biases))
 
     def _outline(self, n_features: int, n_classes: int) -> dict[str, Tensor]:
         return {"weights": self._sized(n_features, n_classes), "biases": self._sized(n_classes)}
 
     def _scores(self, x: Tensor, solution: LinearWeights) -> Tensor:
-        return x @ solution.weights + solution.biases
+        return x.to(solution.weights.dtype) @ solution.weights + solution.biases

@@ -55,6 +55,10 @@ class Triangle:
         """Return a copy to add to."""
         return type(self)(tuple(strip.clone() for strip in self.strips))
 
+    def emptied(self) -> Self:
+        """Return zeros of this size."""
+        return type(self)(tuple(torch.zeros_like(strip) for strip in self.strips))
+
     def __add__(self, other: Self) -> Self:
         return type(self)(tuple(mine + theirs for mine, theirs in zip(self.strips, other.strips, strict=True)))
 

@@ -1,12 +1,18 @@
 """AnaCP's contrastive projection: several random projections regressed onto the same target prototypes."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import torch
 from torch import Tensor
 
+from anacp.linalg import near_one
 from anacp.projections.random import RandomProjection
+
+# Squared lengths beyond these have lost digits, or will.
+TINY, HUGE = 1e-20, 1e30
 
 
 @dataclass(frozen=True)
@@ -24,7 +30,14 @@ class ContrastiveProjection:
 
     @cached_property
     def _gram(self) -> Tensor:
-        return self.prototypes @ self.prototypes.mT
+        near = self.prototypes * self._power
+        return near @ near.mT
+
+    @cached_property
+    def _power(self) -> float:
+        """A power of two that brings prototypes near one, where their squares would otherwise be lost."""
+        largest = float(self.prototypes.abs().max())
+        return 1.0 if largest == 0 or 1e-6 < largest < 1e6 else 0.5 ** math.frexp(largest)[1]
 
     def __call__(self, x: Tensor) -> Tensor:
         """Return the adapted features u (n, d)."""
@@ -53,5 +66,12 @@ class ContrastiveProjection:
         """Divide by ‖aP‖ = √(a PPᵀ aᵀ)."""
         if not self.normalize:
             return coefficients
-        squared = ((coefficients @ self._gram) * coefficients).sum(1, keepdim=True)
-        return coefficients / squared.clamp_min(1e-24).sqrt()
+        squared = self._squared_lengths(coefficients)
+        odd = (squared < TINY) | (squared > HUGE)
+        if bool(odd.any()):
+            coefficients = torch.where(odd, near_one(coefficients), coefficients)
+            squared = self._squared_lengths(coefficients)
+        return coefficients * self._power / squared.clamp_min(1e-24).sqrt()
+
+    def _squared_lengths(self, coefficients: Tensor) -> Tensor:
+        return ((coefficients @ self._gram) * coefficients).sum(1, keepdim=True)

@@ -9,6 +9,9 @@ from torch import Tensor
 
 from anacp.randomness import generator, standard_normal
 
+# Phases are normal, of deviation √(2γ)‖x‖; few are further out than this many deviations.
+PHASES_REACH = 3.0
+
 
 @dataclass(frozen=True)
 class FourierProjection:
@@ -36,6 +39,11 @@ class FourierProjection:
         """B (m,)."""
         drawn = torch.rand(self.n_outputs, generator=generator(self.seed, f"{self.role}/phases"), dtype=torch.float32)
         return (2 * math.pi * drawn).to(device=self.device, dtype=self.dtype)
+
+    def amplification(self, x: Tensor) -> float:
+        """Return how many times the rounding of a row its features carry: as many as a phase has radians."""
+        longest = float(torch.linalg.vector_norm(x, dim=1, dtype=torch.promote_types(x.dtype, torch.float32)).max())
+        return max(1.0, PHASES_REACH * math.sqrt(2 * self.gamma) * longest)
 
     def __call__(self, x: Tensor) -> Tensor:
         """Return z (n, m)."""

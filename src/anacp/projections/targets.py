@@ -3,10 +3,9 @@
 from typing import Literal
 
 import torch
-import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from anacp.linalg import cholesky_factor, symmetric_roots
+from anacp.linalg import cholesky_factor, symmetric_roots, unit_rows
 
 Targets = Literal["paper", "reference", "means"]
 
@@ -35,7 +34,7 @@ def target_prototypes(means: Tensor, covariance: Tensor, *, targets: Targets, re
         signs = separation_signs(inner, root)
         return means + repulsion * signs[:, None] * (inverse_root @ means)
     separated = centred + repulsion * inverse_root @ centred
-    return F.normalize(torch.cholesky_solve(separated.mT, factor).mT + centre, dim=1)
+    return unit_rows(torch.cholesky_solve(separated.mT, factor).mT + centre)
 
 
 def separation_signs(inner: Tensor, root: Tensor) -> Tensor:

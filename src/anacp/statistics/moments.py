@@ -1,15 +1,29 @@
 """Class counts, class means, and the scatter of the features around their class means."""
 
 from collections.abc import Mapping
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self, cast
 
 import torch
 from torch import Tensor
 
 from anacp.linalg import Triangle
 from anacp.statistics.base import Features, Statistic, moved
+from anacp.statistics.rounding import (
+    added_error,
+    feature_rounding,
+    merged_error,
+    refuse_overflow,
+    refuse_underflow,
+    share,
+    smallest_energy,
+    unit_roundoff,
+    widest,
+)
 
 Spread = Literal["shared", "class", "diagonal"]
+
+# Rows that differ by less than the last digit of a float32, relative to their length, are equal.
+EQUAL = torch.finfo(torch.float32).eps ** 2
 
 
 class ClassMoments(Statistic):
@@ -19,7 +33,12 @@ class ClassMoments(Statistic):
     classes in one (d, d) matrix, "class" keeps one for each, "diagonal" pools the diagonal only. Means are float64:
     they are small, and subtraction must not lose digits. So is the scatter, unless it is so large that `dtype` asks for
     less. With `features`, the moments are of features(x).
+
+    Tracked errors: of each mean, as a length, and of the scatter, in units of its trace, for each class where each has
+    its own. To what every statistic counts, the scatter adds 2·√(scatter · Σ‖x‖²) times the rounding of the rows.
     """
+
+    added_later: ClassVar[tuple[str, ...]] = ("mean_errors", "scatter_error")
 
     def __init__(
         self,
@@ -33,12 +52,13 @@ class ClassMoments(Statistic):
         self.spread = spread
         self.features = features
         width = features.n_outputs if features else n_features
-        # Apple's accelerator has no float64.
-        wide = torch.float32 if torch.device(device).type == "mps" else torch.float64
+        wide = widest(device)
         self.scatter_dtype = wide if dtype == torch.float64 else dtype
         self.counts = torch.zeros(0, dtype=torch.int64, device=device)  # (c,)
         self.means = torch.zeros(0, width, dtype=wide, device=device)  # (c, d)
         self.diagonal = torch.zeros(width if spread == "diagonal" else 0, dtype=self.scatter_dtype, device=device)
+        self.mean_errors = torch.zeros(0, dtype=wide, device=device)  # (c,)
+        self.scatter_error = torch.zeros(0 if spread == "class" else 1, dtype=wide, device=device)  # (c,) or (1,)
         self._copies: set[int] = set()  # which triangles are no other statistic's
         self.triangles: tuple[Triangle, ...] = (
             (self._no_scatter(),) if spread == "shared" else ()
@@ -89,18 +109,85 @@ class ClassMoments(Statistic):
         With m rows of mean b joining (or leaving) n rows of mean μ, the scatter of the rows around b, and
         (n·m / (n ± m)) (b - μ)(b - μ)ᵀ, are added (or taken away).
         """
+        rounding = feature_rounding(self.features, x, self.means.dtype)
         x = (self.features(x) if self.features else x).to(self.means.dtype)
         present, local = torch.unique(classes, return_inverse=True)
         n, m = self.counts[present], torch.bincount(local, minlength=len(present))
         means = x.new_zeros(len(present), x.shape[1]).index_add_(0, local, x) / m[:, None]
         gap = means - self.means[present]
         left = n + sign * m
-        share = torch.where(left > 0, m.to(x) / left.clamp_min(1), 0.0)  # where nothing is left, nothing is remembered
-        updated = torch.where(left[:, None] > 0, self.means[present] + sign * share[:, None] * gap, 0.0)
-        summands = torch.cat([x - means[local], gap * (n * share).sqrt()[:, None]]).to(self.scatter_dtype)
-        self._add_outer_products_(summands, torch.cat([local, torch.arange(len(present)).to(local)]), present, sign)
+        # Where nothing is left, nothing is remembered.
+        portion = torch.where(left > 0, m.to(x) / left.clamp_min(1), 0.0)
+        updated = torch.where(left[:, None] > 0, self.means[present] + sign * portion[:, None] * gap, 0.0)
+        summands = torch.cat([x - means[local], gap * (n * portion).sqrt()[:, None]])
+        own = torch.cat([local, torch.arange(len(present)).to(local)])
+        squares, added = self._energy_of(x, local, len(present)), self._energy_of(summands, own, len(present))
+        before = self._energies(present)
+        self._add_outer_products_(summands.to(self.scatter_dtype), own, present, sign)
+        after = self._energies(present)
+        lost = (after < smallest_energy(self.scatter_dtype)) & (added > 16 * rounding**2 * squares)
+        narrow = self.scatter_dtype != x.dtype
+        refuse_underflow(lost.any() if narrow and sign > 0 else False, self.scatter_dtype)
+        scattered = 2 * rounding * (torch.maximum(before, after) * squares).clamp_min(0).sqrt()
+        own_error = self.scatter_error[present] if self.spread == "class" else self.scatter_error
+        error = torch.hypot(added_error(own_error, self.scatter_dtype, before, after), scattered)
+        self.scatter_error = self.scatter_error.index_copy(0, present, error) if self.spread == "class" else error
+        moved_error = torch.hypot(n * self.mean_errors[present], m * rounding * _lengths(means)) / left.clamp_min(1)
+        rounded = unit_roundoff(x.dtype) * (_lengths(updated) + portion * _lengths(gap))
+        self.mean_errors = self.mean_errors.index_copy(0, present, torch.hypot(moved_error, rounded))
         self.counts = self.counts.index_copy(0, present, left)
         self.means = self.means.index_copy(0, present, updated)
+
+    def _energy_of(self, rows: Tensor, local: Tensor, n_classes: int) -> Tensor:
+        """Return Σ‖row‖² for each class, or for all where the scatter is pooled."""
+        squares = _lengths(rows).square()
+        if self.spread != "class":
+            return squares.sum()[None]
+        return squares.new_zeros(n_classes).index_add_(0, local, squares)
+
+    def _energies(self, classes: Tensor) -> Tensor:
+        """Return the traces of the scatters of these classes, or of the one that is pooled."""
+        if self.spread == "diagonal":
+            return self.diagonal.sum(dtype=self.means.dtype)[None]
+        chosen = [self.triangles[c] for c in classes.tolist()] if self.spread == "class" else self.triangles
+        traces = [triangle.diagonal().sum(dtype=self.means.dtype) for triangle in chosen]
+        return torch.stack(traces) if traces else self.means.new_zeros(0)
+
+    def _settle_(self) -> None:
+        """Without two examples there is no scatter; nor is there when rows are equal as far as anybody can tell."""
+        self.mean_errors = torch.where(self.counts > 0, self.mean_errors, 0.0)
+        every = torch.arange(self.n_classes, device=self.counts.device)
+        energies, squares = self._energies(every), self.counts * _lengths(self.means).square()
+        by_class = self.spread == "class"
+        single = self.counts <= 1 if by_class else (self.counts <= 1).all()[None]
+        several = torch.where(self.counts > 1, squares, torch.inf)  # where rows are pooled, the shortest decide
+        negligible = self.scatter_error <= EQUAL * (several if by_class else several.min()[None])
+        empty = single | (negligible & (energies <= 4 * self.scatter_error))
+        if not bool(empty.any()):
+            return
+        self.scatter_error = torch.where(empty, 0.0, self.scatter_error)
+        if self.spread == "diagonal":
+            self.diagonal = torch.zeros_like(self.diagonal)
+            return
+        self.triangles = tuple(
+            self._no_scatter() if gone and bool(triangle.diagonal().any()) else triangle
+            for triangle, gone in zip(self.triangles, empty.tolist(), strict=True)
+        )
+
+    def check_range(self) -> None:
+        """Refuse squares that have overflowed or vanished."""
+        every = torch.arange(self.n_classes, device=self.counts.device)
+        refuse_overflow(self._energies(every).sum() + _lengths(self.means).sum(), self.scatter_dtype)
+
+    def doubt(self, classes: Tensor) -> float:
+        """Return the largest share of these classes' means, and of their scatter, that may be rounding error."""
+        own = classes if self.spread == "class" else slice(None)
+        means = share(self.mean_errors[classes], _lengths(self.means[classes]))
+        return max(means, share(self.scatter_error[own], self._energies(classes)))
+
+    def has_scatter(self, c: int) -> bool:
+        """Say whether the scatter of a class is more than rounding error; needs spread="class"."""
+        return bool(self.triangles[c].diagonal().sum(dtype=self.means.dtype) > self.scatter_error[c])
 
     def _add_outer_products_(self, summands: Tensor, local: Tensor, present: Tensor, sign: int) -> None:
         if self.spread == "diagonal":
@@ -129,32 +216,40 @@ class ClassMoments(Statistic):
     def __add__(self, other: Self) -> Self:
         n = self.counts + other.counts
         gap = other.means - self.means
-        share = other.counts.to(gap.dtype) / n.clamp_min(1)
-        between = (gap * (self.counts * share).sqrt()[:, None]).to(self.scatter_dtype)  # (c, d), its outer products
+        portion = other.counts.to(gap.dtype) / n.clamp_min(1)
+        between = (gap * (self.counts * portion).sqrt()[:, None]).to(self.scatter_dtype)  # (c, d), its outer products
         triangles = tuple(mine + theirs for mine, theirs in zip(self.triangles, other.triangles, strict=True))
         if self.spread == "shared":
             triangles[0].add_gram_(between)
         for triangle, row in zip(triangles, between, strict=True) if self.spread == "class" else ():
             triangle.add_gram_(row[None])
-        return self._with(
+        both = self._with(
             counts=n,
-            means=self.means + gap * share[:, None],
+            means=self.means + gap * portion[:, None],
             diagonal=self.diagonal + other.diagonal + (between.square().sum(0) if len(self.diagonal) else 0),
             triangles=triangles,
         )
+        energies = both._energies(torch.arange(len(n), device=n.device))
+        error = merged_error(self.scatter_error, other.scatter_error, self.scatter_dtype, energies)
+        carried = torch.hypot(self.counts * self.mean_errors, other.counts * other.mean_errors) / n.clamp_min(1)
+        rounded = unit_roundoff(gap.dtype) * (_lengths(both.means) + portion * _lengths(gap))
+        return both._with(scatter_error=error, mean_errors=torch.hypot(carried, rounded))
 
     def at(self, sources: Tensor, places: Tensor, n_classes: int) -> Self:
         """Return these moments with class sources[i] at places[i]; scatters are shared, not copied."""
-        counts, means = (moved(rows, sources, places, n_classes) for rows in (self.counts, self.means))
-        triangles = self.triangles
+        counts, means, mean_errors = (
+            moved(rows, sources, places, n_classes) for rows in (self.counts, self.means, self.mean_errors)
+        )
+        triangles, error = self.triangles, self.scatter_error
         if self.spread == "class":
             source_of = dict(zip(places.tolist(), sources.tolist(), strict=True)) if len(places) else {}
             found = (source_of.get(place) for place in range(n_classes))
             triangles = tuple(self._no_scatter() if c is None else self.triangles[c] for c in found)
-        return self._with(counts=counts, means=means, triangles=triangles)
+            error = moved(error, sources, places, n_classes)
+        return self._with(counts=counts, means=means, triangles=triangles, mean_errors=mean_errors, scatter_error=error)
 
     def tensors(self) -> dict[str, Tensor]:
-        """Return counts, means, and the scatter, matrices as triangles."""
+        """Return counts, means, and the scatter, matrices as triangles, with the errors of both."""
         if self.spread == "diagonal":
             scatter = self.diagonal
         elif self.spread == "shared":
@@ -163,16 +258,27 @@ class ClassMoments(Statistic):
             width = self.means.shape[1]
             packed = [triangle.packed() for triangle in self.triangles]
             scatter = torch.stack(packed) if packed else self.diagonal.new_empty(0, width * (width + 1) // 2)
-        return {"counts": self.counts, "means": self.means, "scatter": scatter}
+        errors = {"mean_errors": self.mean_errors, "scatter_error": self.scatter_error}
+        return {"counts": self.counts, "means": self.means, "scatter": scatter} | errors
 
     def loaded(self, tensors: Mapping[str, Tensor]) -> Self:
         """Return the moments that were saved."""
         counts, means, scatter = (tensors[name] for name in ("counts", "means", "scatter"))
         if self.spread == "diagonal":
-            return self._with(counts=counts, means=means, diagonal=scatter)
-        packed = scatter if self.spread == "class" else scatter[None]
-        triangles = tuple(Triangle.unpacked(one, means.shape[1]) for one in packed)
-        return self._with(counts=counts, means=means, triangles=triangles)
+            saved = self._with(counts=counts, means=means, diagonal=scatter)
+        else:
+            packed = scatter if self.spread == "class" else scatter[None]
+            triangles = tuple(Triangle.unpacked(one, means.shape[1]) for one in packed)
+            saved = self._with(counts=counts, means=means, triangles=triangles, diagonal=scatter.new_zeros(0))
+        energies = saved._energies(torch.arange(len(counts), device=counts.device))
+        return saved._with(
+            mean_errors=tensors.get("mean_errors", unit_roundoff(means.dtype) * _lengths(means)),
+            scatter_error=tensors.get("scatter_error", unit_roundoff(self.scatter_dtype) * energies),
+        )
 
     def _no_scatter(self) -> Triangle:
         return Triangle.zeros(self.means.shape[1], device=str(self.means.device), dtype=self.scatter_dtype)
+
+
+def _lengths(rows: Tensor) -> Tensor:
+    return cast(Tensor, torch.linalg.vector_norm(rows, dim=1))

@@ -81,10 +81,11 @@ class ClassRows(Statistic):
 
 def _keys(rows: Tensor, classes: Tensor) -> NDArray[np.void]:
     """Return one comparable key for each row: the bytes of its class index and its numbers."""
+    width = rows.shape[1] * rows.element_size()  # stated, for there may be no row to tell it from
     table = np.concatenate(
         [
             classes.cpu().numpy().astype(">i8")[:, None].view(np.uint8),
-            np.ascontiguousarray(rows.cpu().numpy()).view(np.uint8).reshape(len(rows), -1),
+            np.ascontiguousarray(rows.cpu().numpy()).view(np.uint8).reshape(len(rows), width),
         ],
         axis=1,
     )
