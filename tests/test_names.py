@@ -31,6 +31,6 @@ def test_a_near_miss_is_answered_with_the_right_name() -> None:
 def test_words() -> None:
     counts = counted(1, "run"), counted(1200, "run"), counted(2, "class"), counted(3, "entry")
     assert counts == ("1 run", "1,200 runs", "2 classes", "3 entries")
-    assert [format_bytes(size) for size in (7, 41_320_000, 3e12)] == ["7 B", "41.3 MB", "3e+03 GB"]
+    assert [format_bytes(size) for size in (7, 41_320_000, 3e12)] == ["7 B", "41.3 MB", "3 TB"]
     assert listed(list("abc"), 2) == "'a', 'b' and 1 more"
     assert Progress("nothing", 0, 0).share == 1.0

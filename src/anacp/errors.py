@@ -10,6 +10,7 @@ __all__ = [
     "AnacpError",
     "BusyError",
     "DataFileError",
+    "DiskError",
     "FeatureStoreError",
     "ImageError",
     "InputError",
@@ -69,6 +70,10 @@ class UnavailableError(AnacpError, RuntimeError):
 
 class BusyError(AnacpError, RuntimeError):
     """A file that another process is changing; nothing was done."""
+
+
+class DiskError(AnacpError, OSError):
+    """A file that could not be written; what was there before is untouched, unless the message says otherwise."""
 
 
 class FeatureStoreError(AnacpError, ValueError):

@@ -195,7 +195,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(MissingDataError, match="got no file there"):
         specifications(tmp_path / "spec.toml")
     (tmp_path / "spec.toml").write_text("dataset = ")
-    with pytest.raises(DataFileError, match="Expected TOML"):
+    with pytest.raises(DataFileError, match="Expected a TOML file"):
         specifications(tmp_path / "spec.toml")
     with pytest.raises(ParameterError, match="dataset: expected one or several, got none"):
         expand({"method": "NCM"})

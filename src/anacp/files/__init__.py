@@ -4,12 +4,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from anacp.files.arrays import read_arrays
-from anacp.files.atomic import remove_folder, replacing, sweep_leftovers
+from anacp.files.atomic import locked, remove_folder, replacing, sweep_leftovers
 from anacp.files.documents import parse_json, read_json, read_toml
 from anacp.files.facts import Fact, Record
 from anacp.files.folders import home
 from anacp.files.limits import LIMITS, MAX_EXPANDED, MAX_FILE, MAX_PIXELS, MAX_TABLE, Limit
-from anacp.files.locks import locked
 from anacp.files.regular import open_regular, read_regular
 
 if TYPE_CHECKING:

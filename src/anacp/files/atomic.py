@@ -9,7 +9,8 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-from anacp.files.locks import folder_lock
+from anacp.files.disk import writing
+from anacp.files.locks import file_lock, folder_lock
 
 SUFFIX = ".part"
 # What a file system says that cannot sync a folder at all; a disk that is full or fails says something else.
@@ -25,6 +26,12 @@ def replacing(path: Path) -> Iterator[Path]:
     leave them there when it is killed. The folder is locked for as long as that, so that the next writer of `path` can
     tell what a killed one left, and remove it.
     """
+    with writing(path), _lent(path) as temporary:
+        yield temporary
+
+
+@contextlib.contextmanager
+def _lent(path: Path) -> Iterator[Path]:
     _make_folders(path.parent)
     sweep_leftovers(path.parent, path.name)
     with _own_folder(path) as folder:
@@ -36,6 +43,14 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary.chmod(mode)  # safetensors makes private files; a shared store must stay readable
         temporary.replace(path)
         _sync_folder(path.parent)
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keep `path` to this process, or refuse at once if another one has it; what a killed one left is swept."""
+    with file_lock(path):
+        sweep_leftovers(path.parent, path.name)
+        yield
 
 
 def sweep_leftovers(folder: Path, name: str = "") -> None:

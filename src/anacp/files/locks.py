@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from anacp.errors import BusyError
+from anacp.files.disk import writing
 
 try:
     import fcntl
@@ -17,7 +18,7 @@ CANNOT_LOCK = {errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.ENOSYS, errno.ENOT
 
 
 @contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
+def file_lock(path: Path) -> Iterator[None]:
     """Keep `path` to this process, or refuse at once if another one has it.
 
     The lock is on a neighbour file, since the file itself is replaced when it is written. The kernel releases it
@@ -26,9 +27,10 @@ def locked(path: Path) -> Iterator[None]:
     if fcntl is None:
         yield
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
     neighbour = path.with_name(f".{path.name}.lock")
-    handle = _taken(neighbour)
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = _taken(neighbour)
     if handle is None:
         raise BusyError(
             f"Expected to be alone in changing {path}, got another process that is at it. Try again when it has ended."

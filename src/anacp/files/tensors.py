@@ -62,8 +62,18 @@ def write_tensors(path: str | Path, kind: FileKind, header: Mapping[str, Any], t
             "Give the classes shorter labels."
         )
     with replacing(Path(path)) as temporary:
-        save_file(contents, temporary, metadata)
+        _save(contents, temporary, metadata)
         seal(temporary)
+
+
+def _save(contents: dict[str, Tensor], path: Path, metadata: dict[str, str]) -> None:
+    try:
+        save_file(contents, path, metadata)
+    except SafetensorError as problem:  # it quotes what the system said, by number
+        quoted = re.search(r"([^:]*)\(os error (\d+)\)", str(problem))
+        if quoted is None:
+            raise
+        raise OSError(int(quoted[2]), quoted[1].strip()) from problem
 
 
 class TensorFile:
