@@ -88,6 +88,7 @@ def restored(
         learner.feature_names_in_ = np.array(header["feature_names"], dtype=object)
     classes = _classes(file)
     empty = _check_tensors(learner, file, len(classes), outlines or {})
+    _counts(file)  # a few numbers, and wrong ones would not show before something else is read
     statistics = UnreadStatistics(file, empty, device, lambda name: _read(file, name, empty[name], len(classes)))
     memory = Memory(statistics, classes, device)
     learner._knowledge = Knowledge(memory, learner.get_params())
@@ -164,10 +165,18 @@ def _read(file: TensorFile, name: str, empty: Statistic, n_classes: int) -> dict
         return tensors
     if bool((counts < 0).any()) or bool((counts > LARGEST_COUNT).any()):
         raise file.damage(f"{name} counts what cannot be counted")
-    every = tensors["counts"] if name == "moments" else file.tensors("moments.counts")[""]
-    if bool((every < 1).any()):
-        raise file.damage("moments.counts has a class without examples")
+    every = _counts(file)
     whole = getattr(empty, "fold", "all") == "all"
     if bool((counts != every).any() if whole else (counts > every).any()):
         raise file.damage(f"{name} counts other examples than moments.counts")
     return tensors
+
+
+def _counts(file: TensorFile) -> Tensor:
+    """Return how many examples of each class the file was learned from."""
+    counts = file.tensors("moments.counts")[""]
+    if bool((counts < 0).any()) or bool((counts > LARGEST_COUNT).any()):
+        raise file.damage("moments counts what cannot be counted")
+    if bool((counts < 1).any()):
+        raise file.damage("moments.counts has a class without examples")
+    return counts
