@@ -118,6 +118,9 @@ class LowRankGram(Statistic):
 
     def tensors(self) -> dict[str, Tensor]:
         """Return the basis, the packed triangle of the core, the class sums and the counts."""
+        if self.core.is_meta:  # sizes only
+            core = self.core.new_empty(len(self.core) * (len(self.core) + 1) // 2)
+            return {"basis": self.basis, "core": core, "sums": self.sums, "counts": self.counts}
         rows, columns = torch.tril_indices(len(self.core), len(self.core), device=self.core.device)
         return {"basis": self.basis, "core": self.core[rows, columns], "sums": self.sums, "counts": self.counts}
 
