@@ -126,7 +126,7 @@ def test_row_1_is_ncm() -> None:
     ("parameters", "message"),
     [
         ({"n_projected": 0}, "n_projected to be a positive integer, got 0"),
-        ({"n_heads": -1}, "n_heads to be an integer ≥ 0, got -1"),
+        ({"n_heads": -1}, "n_heads to be an integer ≥ 0 and ≤ 10,000, got -1"),
         ({"n_replay": 1.5}, "n_replay to be a positive integer, got 1.5"),
         ({"ridge": 0.0}, "ridge to be a positive number, 'gcv', 'squared error' or 'accuracy', got 0.0"),
         ({"repulsion": -1.0}, "repulsion to be a number ≥ 0"),

@@ -4,6 +4,8 @@ import json
 import os
 import random
 import stat
+import subprocess
+import sys
 import tracemalloc
 from dataclasses import replace
 
@@ -282,3 +284,16 @@ def test_column_names_survive(tmp_path) -> None:
     model.feature_names_in_ = np.array(["width", "height"], dtype=object)
     model.save(tmp_path / "model")
     assert anacp.load(tmp_path / "model").feature_names_in_.tolist() == ["width", "height"]
+
+
+def test_loading_is_quick_because_it_imports_nothing(tmp_path) -> None:
+    """Some operations on tensors without numbers have torch import hundreds of modules, which takes a second."""
+    x, y = blobs()
+    paths = []
+    for learner in (anacp.AnaCP(n_projected=20, covariance="class"), anacp.LoRanPAC(n_projected=20), anacp.NCM()):
+        paths.append(str(tmp_path / type(learner).__name__))
+        learner.partial_fit(x, y).save(paths[-1])
+    code = "import sys, anacp.methods as m; before = set(sys.modules); [m.load(path) for path in sys.argv[1:]]"
+    code += "; print(sorted(set(sys.modules) - before))"
+    printed = subprocess.run([sys.executable, "-c", code, *paths], capture_output=True, text=True, check=True)
+    assert "torch" not in printed.stdout

@@ -154,8 +154,12 @@ class LowRankGram(Statistic):
 
     def tensors(self) -> dict[str, Tensor]:
         """Return the basis, the packed triangle of the core, the class sums, the counts and the errors."""
-        rows, columns = torch.tril_indices(len(self.core), len(self.core), device=self.core.device)
-        kept = {"basis": self.basis, "core": self.core[rows, columns], "sums": self.sums, "counts": self.counts}
+        rank = len(self.core)
+        if self.core.is_meta:  # sizes only
+            core = self.core.new_empty(rank * (rank + 1) // 2)
+        else:
+            core = self.core[tuple(torch.tril_indices(rank, rank, device=self.core.device))]
+        kept = {"basis": self.basis, "core": core, "sums": self.sums, "counts": self.counts}
         return kept | {"error": self.error, "dropped": self.dropped}
 
     def loaded(self, tensors: Mapping[str, Tensor]) -> Self:

@@ -244,7 +244,8 @@ class ClassMoments(Statistic):
         if self.spread == "class":
             source_of = dict(zip(places.tolist(), sources.tolist(), strict=True)) if len(places) else {}
             found = (source_of.get(place) for place in range(n_classes))
-            triangles = tuple(self._no_scatter() if c is None else self.triangles[c] for c in found)
+            none = self._no_scatter()  # copied before anything is added to it
+            triangles = tuple(none if c is None else self.triangles[c] for c in found)
             error = moved(error, sources, places, n_classes)
         return self._with(counts=counts, means=means, triangles=triangles, mean_errors=mean_errors, scatter_error=error)
 
@@ -256,8 +257,10 @@ class ClassMoments(Statistic):
             scatter = self.triangles[0].packed()
         else:
             width = self.means.shape[1]
-            packed = [triangle.packed() for triangle in self.triangles]
-            scatter = torch.stack(packed) if packed else self.diagonal.new_empty(0, width * (width + 1) // 2)
+            # An outline has sizes only, and torch would import much to stack them.
+            packed = [] if self.means.is_meta else [triangle.packed() for triangle in self.triangles]
+            shape = len(self.triangles), width * (width + 1) // 2
+            scatter = torch.stack(packed) if packed else self.diagonal.new_empty(shape)
         errors = {"mean_errors": self.mean_errors, "scatter_error": self.scatter_error}
         return {"counts": self.counts, "means": self.means, "scatter": scatter} | errors
 
