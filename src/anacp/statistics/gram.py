@@ -91,7 +91,7 @@ class ClassGram(Statistic):
 
     def check_ridge(self, ridge: float) -> None:
         """Refuse a λ that what unlearning has left would drown."""
-        refuse_small_ridge(self.error, self.energy, len(self.gram), self.gram.dtype, ridge)
+        refuse_small_ridge(self.error, self.energy, self.n, len(self.gram), self.gram.dtype, ridge)
 
     def __add__(self, other: Self) -> Self:
         gram = self.gram + other.gram

@@ -191,7 +191,7 @@ class ClassMoments(Statistic):
     def check_shrinkage(self, shrinkage: float) -> None:
         """Refuse to invert the pooled scatter + shrinkage · I when what unlearning has left would drown it."""
         error, energy = self.scatter_error.sum(), self.variances().sum(dtype=self.means.dtype)
-        refuse_small_ridge(error, energy, self.means.shape[1], self.scatter_dtype, shrinkage)
+        refuse_small_ridge(error, energy, self.n, self.means.shape[1], self.scatter_dtype, shrinkage)
 
     def has_scatter(self, c: int) -> bool:
         """Say whether the scatter of a class is more than rounding error; needs spread="class"."""

@@ -7,9 +7,9 @@ from anacp.errors import InputError, NumericalError
 
 # Squares below this many times the smallest number of a precision have lost digits, or will when they are multiplied.
 MARGIN = 1e14
-# What is unlearned leaves rounding error; beside a ridge that error may be this large, or this many times what a model
-# has that never unlearned anything.
-SHARE_OF_RIDGE, UNAVOIDABLE = 1e-2, 8
+# What is unlearned leaves rounding error; beside a ridge that error may be this large, or this many times what learning
+# the same rows one by one would leave.
+SHARE_OF_RIDGE, UNAVOIDABLE = 1e-2, 4
 
 
 def widest(device: str) -> torch.dtype:
@@ -46,17 +46,17 @@ def share(error: Tensor, energy: Tensor) -> float:
     return float(shares.max()) if shares.numel() else 0.0
 
 
-def refuse_small_ridge(error: Tensor, energy: Tensor, size: int, dtype: torch.dtype, ridge: float) -> None:
-    """Refuse to invert a matrix (size, size) whose error, left by unlearning, a ridge no longer covers.
+def refuse_small_ridge(error: Tensor, energy: Tensor, n: int, size: int, dtype: torch.dtype, ridge: float) -> None:
+    """Refuse to invert a matrix (size, size) of n rows whose error, left by unlearning, a ridge no longer covers.
 
     Errors of single numbers are independent: a matrix of them stretches no vector by more than about 2/√size of their
     sum on the diagonal.
     """
     covered = 2 * float(error) / size**0.5 <= SHARE_OF_RIDGE * ridge
-    if not covered and float(error) > UNAVOIDABLE * unit_roundoff(dtype) * float(energy):
+    if not covered and float(error) > UNAVOIDABLE * n**0.5 * unit_roundoff(dtype) * float(energy):
         raise NumericalError(
-            f"Expected a ridge or shrinkage well above the rounding error that unlearning has left, got {ridge:.2g} and "
-            f"an error of {float(error):.2g}. Raise it, or learn what stays anew with `fit`."
+            f"Expected a ridge or shrinkage well above the rounding error that unlearning has left, got {ridge:.2g} "
+            f"and an error of {float(error):.2g}. Raise it, or learn what stays anew with `fit`."
         )
 
 
