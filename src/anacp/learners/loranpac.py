@@ -96,9 +96,7 @@ class LoRanPAC(Learner[TruncatedWeights]):
         share = 1 - self.truncation
         rank = min(self.max_rank, math.ceil(share * self.n_projected), math.ceil(share * gram.n))
         gram.check_trusted(values, rank)
-        trusted = values > torch.maximum(
-            gram.rounding(values), gram.error
-        )  # and below this, what is left of what was unlearned
+        trusted = values > torch.maximum(gram.rounding(values), gram.error)
         values, vectors = values[trusted][-rank:], vectors[:, trusted][:, -rank:]
         inside = (vectors / values) @ (gram.sums @ vectors).mT  # σ⁻² Uᵀ ZᵀY in the basis (r, c)
         return TruncatedWeights(gram.features, gram.basis.mT @ inside.to(gram.basis.dtype))
