@@ -144,6 +144,7 @@ class KLDA(Learner[KernelDiscriminants]):
     def _discriminant(self, moments: ClassMoments) -> tuple[Tensor, Tensor]:
         """Return Λμ (m, c) and -½ μᵀΛμ (c,)."""
         means = moments.means.mT.to(self._torch_dtype).contiguous()  # (m, c)
+        moments.check_shrinkage(self.shrinkage)
         weights = solve_psd(moments.scatter, means, shift=self.shrinkage)
         return weights, -0.5 * (means * weights).sum(0)
 

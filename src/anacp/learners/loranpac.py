@@ -15,7 +15,7 @@ from anacp.learners.constraints import Constraint, count, number
 from anacp.learners.memory import Memory
 from anacp.learners.solution import Solution
 from anacp.projections import RandomProjection
-from anacp.statistics import NEGLIGIBLE, ClassMoments, Features, LowRankGram, Statistic
+from anacp.statistics import ClassMoments, Features, LowRankGram, Statistic
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,11 +95,8 @@ class LoRanPAC(Learner[TruncatedWeights]):
         values, vectors = torch.linalg.eigh(gram.core)
         share = 1 - self.truncation
         rank = min(self.max_rank, math.ceil(share * self.n_projected), math.ceil(share * gram.n))
-        # Below this, an eigenvalue of the core is the rounding error of coordinates kept in the basis' precision, or
-        # of a direction that only comes into the basis if no larger row comes with it.
-        least = max(1e-2 * torch.finfo(gram.basis.dtype).eps, NEGLIGIBLE[gram.basis.dtype])
-        rounding = least * values.sum().clamp_min(0)
-        trusted = values > torch.maximum(rounding, gram.error)  # and below this, what is left of what was unlearned
+        gram.check_trusted(values, rank)
+        trusted = values > torch.maximum(gram.rounding(values), gram.error)
         values, vectors = values[trusted][-rank:], vectors[:, trusted][:, -rank:]
         inside = (vectors / values) @ (gram.sums @ vectors).mT  # σ⁻² Uᵀ ZᵀY in the basis (r, c)
         return TruncatedWeights(gram.features, gram.basis.mT @ inside.to(gram.basis.dtype))

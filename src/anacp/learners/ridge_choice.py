@@ -68,6 +68,7 @@ def solve_ridge(statistics: Mapping[str, Statistic], name: str, ridge: RidgeChoi
     """Return B = (G + λI)⁻¹ MN (m, c) of all examples, and the λ that was given or chosen."""
     gram = cast(ClassGram, statistics[name])
     if not isinstance(ridge, str):
+        gram.check_ridge(ridge)
         return gram.solve(ridge=ridge), float(ridge)
     if not _holds_out(ridge):
         ridge = _choose_by_cross_validation(gram)

@@ -66,6 +66,7 @@ class SLDA(Learner[LinearWeights]):
     def _solve(self, memory: Memory, before: LinearWeights | None) -> LinearWeights:
         moments = memory.moments
         freedom = moments.n if self.blend else max(moments.n - moments.n_classes, 1)
+        moments.check_shrinkage(freedom * self.shrinkage)
         covariance = moments.scatter.scaled((1 - self.shrinkage if self.blend else 1.0) / freedom)
         weights = solve_psd(covariance, moments.means.mT.contiguous(), shift=self.shrinkage)  # Λμ (d, c)
         biases = -0.5 * (moments.means.mT * weights).sum(0)  # -½ μᵀΛμ (c,)

@@ -3,14 +3,13 @@
 from anacp.statistics.base import BLOCK_ROWS, LARGEST_DOUBT, Features, Statistic, nothing, row_blocks
 from anacp.statistics.folds import Fold, rows_in
 from anacp.statistics.gram import ClassGram
-from anacp.statistics.low_rank import NEGLIGIBLE, LowRankGram
+from anacp.statistics.low_rank import LowRankGram
 from anacp.statistics.moments import ClassMoments, Spread
 from anacp.statistics.rows import ClassRows
 
 __all__ = [
     "BLOCK_ROWS",
     "LARGEST_DOUBT",
-    "NEGLIGIBLE",
     "ClassGram",
     "ClassMoments",
     "ClassRows",

@@ -13,6 +13,7 @@ from anacp.statistics.rounding import (
     added_error,
     merged_error,
     refuse_overflow,
+    refuse_small_ridge,
     refuse_underflow,
     share,
     smallest_energy,
@@ -87,6 +88,10 @@ class ClassGram(Statistic):
     def solve(self, *, ridge: float) -> Tensor:
         """Return B = (G + λI)⁻¹ MN (m, c). One-hot targets give B itself, targets P (c, k) give W = B P (Eq. 9)."""
         return solve_psd(self.gram, self.sums.mT.contiguous(), shift=ridge)
+
+    def check_ridge(self, ridge: float) -> None:
+        """Refuse a λ that what unlearning has left would drown."""
+        refuse_small_ridge(self.error, self.energy, self.n, len(self.gram), self.gram.dtype, ridge)
 
     def __add__(self, other: Self) -> Self:
         gram = self.gram + other.gram

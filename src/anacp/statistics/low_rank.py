@@ -7,8 +7,9 @@ from typing import ClassVar, Self
 import torch
 from torch import Tensor
 
+from anacp.errors import NumericalError
 from anacp.linalg import symmetric
-from anacp.statistics.base import Features, Statistic, moved
+from anacp.statistics.base import LARGEST_DOUBT, Features, Statistic, moved
 from anacp.statistics.rounding import refuse_overflow, share, unit_roundoff, widest
 
 # A direction with less energy than this, relative to the largest row, is rounding error.
@@ -75,10 +76,31 @@ class LowRankGram(Statistic):
         """Return the share of the least trusted direction that may be rounding error, or was dropped, as it weighs."""
         if not bool(self.error + self.dropped > 0):
             return 0.0
-        values = torch.linalg.eigvalsh(self.core)[-max(math.ceil(TRUSTED_SHARE * self.n), 1) :]
-        least = 1e-2 * torch.finfo(self.basis.dtype).eps * values.sum()
-        trusted = values[values > least]
-        return WEIGHT * share(self.error + self.dropped, trusted.min() if len(trusted) else values.new_zeros(()))
+        values = torch.linalg.eigvalsh(self.core)
+        rank = min(math.ceil(TRUSTED_SHARE * min(self.n, self.basis.shape[1])), self.max_rank)
+        return WEIGHT * share(self.error + self.dropped, self._least_trusted(values, rank))
+
+    def _least_trusted(self, values: Tensor, rank: int) -> Tensor:
+        trusted = values[-max(rank, 1) :]
+        trusted = trusted[trusted > self.rounding(values)]
+        return trusted.min() if len(trusted) else values.new_zeros(())
+
+    def rounding(self, values: Tensor) -> Tensor:
+        """Return what an eigenvalue of the core must exceed.
+
+        Below lies the rounding error of coordinates kept in the basis' precision, or a direction that only comes into
+        the basis if no larger row comes with it.
+        """
+        least = max(1e-2 * torch.finfo(self.basis.dtype).eps, NEGLIGIBLE[self.basis.dtype])
+        return least * values.sum().clamp_min(0)
+
+    def check_trusted(self, values: Tensor, rank: int) -> None:
+        """Refuse to invert the largest eigenvalues when some are no more than what unlearning has left."""
+        if WEIGHT * share(self.error, self._least_trusted(values, rank)) > LARGEST_DOUBT:
+            raise NumericalError(
+                "Expected directions well above the rounding error that unlearning has left, got some that are not: "
+                "rows far smaller than those unlearned. Learn what stays anew with `fit`, or raise `truncation`."
+            )
 
     def _inside(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Return the coordinates (n, r) of rows (n, m) in the basis, and what is left outside; twice is enough."""

@@ -13,6 +13,7 @@ from anacp.statistics.rounding import (
     feature_rounding,
     merged_error,
     refuse_overflow,
+    refuse_small_ridge,
     refuse_underflow,
     share,
     smallest_energy,
@@ -130,7 +131,9 @@ class ClassMoments(Statistic):
         refuse_underflow(lost.any() if narrow and sign > 0 else False, self.scatter_dtype)
         scattered = 2 * rounding * (torch.maximum(before, after) * squares).clamp_min(0).sqrt()
         own_error = self.scatter_error[present] if self.spread == "class" else self.scatter_error
-        error = torch.hypot(added_error(own_error, self.scatter_dtype, before, after), scattered)
+        shifted = 2 * self.mean_errors[present] * _lengths(gap) * n * portion  # a mean that is off shifts its gap
+        shifted = shifted if self.spread == "class" else shifted.sum()[None]
+        error = torch.hypot(torch.hypot(added_error(own_error, self.scatter_dtype, before, after), scattered), shifted)
         self.scatter_error = self.scatter_error.index_copy(0, present, error) if self.spread == "class" else error
         moved_error = torch.hypot(n * self.mean_errors[present], m * rounding * _lengths(means)) / left.clamp_min(1)
         rounded = unit_roundoff(x.dtype) * (_lengths(updated) + portion * _lengths(gap))
@@ -170,7 +173,7 @@ class ClassMoments(Statistic):
             self.diagonal = torch.zeros_like(self.diagonal)
             return
         self.triangles = tuple(
-            self._no_scatter() if gone and bool(triangle.diagonal().any()) else triangle
+            self._no_scatter() if gone and any(bool(strip.any()) for strip in triangle.strips) else triangle
             for triangle, gone in zip(self.triangles, empty.tolist(), strict=True)
         )
 
@@ -184,6 +187,11 @@ class ClassMoments(Statistic):
         own = classes if self.spread == "class" else slice(None)
         means = share(self.mean_errors[classes], _lengths(self.means[classes]))
         return max(means, share(self.scatter_error[own], self._energies(classes)))
+
+    def check_shrinkage(self, shrinkage: float) -> None:
+        """Refuse to invert the pooled scatter + shrinkage · I when what unlearning has left would drown it."""
+        error, energy = self.scatter_error.sum(), self.variances().sum(dtype=self.means.dtype)
+        refuse_small_ridge(error, energy, self.n, self.means.shape[1], self.scatter_dtype, shrinkage)
 
     def has_scatter(self, c: int) -> bool:
         """Say whether the scatter of a class is more than rounding error; needs spread="class"."""
@@ -231,6 +239,8 @@ class ClassMoments(Statistic):
         )
         energies = both._energies(torch.arange(len(n), device=n.device))
         error = merged_error(self.scatter_error, other.scatter_error, self.scatter_dtype, energies)
+        shifted = 2 * torch.hypot(self.mean_errors, other.mean_errors) * _lengths(gap) * self.counts * portion
+        error = torch.hypot(error, shifted if self.spread == "class" else shifted.sum()[None])
         carried = torch.hypot(self.counts * self.mean_errors, other.counts * other.mean_errors) / n.clamp_min(1)
         rounded = unit_roundoff(gap.dtype) * (_lengths(both.means) + portion * _lengths(gap))
         return both._with(scatter_error=error, mean_errors=torch.hypot(carried, rounded))

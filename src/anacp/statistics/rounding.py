@@ -3,10 +3,13 @@
 import torch
 from torch import Tensor
 
-from anacp.errors import InputError
+from anacp.errors import InputError, NumericalError
 
 # Squares below this many times the smallest number of a precision have lost digits, or will when they are multiplied.
 MARGIN = 1e14
+# What is unlearned leaves rounding error; beside a ridge that error may be this large, or this many times what learning
+# the same rows one by one would leave.
+SHARE_OF_RIDGE, UNAVOIDABLE = 1e-2, 4
 
 
 def widest(device: str) -> torch.dtype:
@@ -41,6 +44,20 @@ def share(error: Tensor, energy: Tensor) -> float:
     """Return the largest error / energy; no error is no share, whatever the energy."""
     shares = torch.where(error > 0, error / energy.clamp_min(0), 0.0)
     return float(shares.max()) if shares.numel() else 0.0
+
+
+def refuse_small_ridge(error: Tensor, energy: Tensor, n: int, size: int, dtype: torch.dtype, ridge: float) -> None:
+    """Refuse to invert a matrix (size, size) of n rows whose error, left by unlearning, a ridge no longer covers.
+
+    Errors of single numbers are independent: a matrix of them stretches no vector by more than about 2/√size of their
+    sum on the diagonal.
+    """
+    covered = 2 * float(error) / size**0.5 <= SHARE_OF_RIDGE * ridge
+    if not covered and float(error) > UNAVOIDABLE * n**0.5 * unit_roundoff(dtype) * float(energy):
+        raise NumericalError(
+            f"Expected a ridge or shrinkage well above the rounding error that unlearning has left, got {ridge:.2g} "
+            f"and an error of {float(error):.2g}. Raise it, or learn what stays anew with `fit`."
+        )
 
 
 def refuse_overflow(energy: Tensor, dtype: torch.dtype) -> None:
