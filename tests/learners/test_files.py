@@ -173,9 +173,13 @@ def test_parameters_that_are_not_those_of_the_tensors_are_refused_at_once(model,
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1e6
-    rewritten(path, {"parameters": {name: one for name, one in parameters.items() if name != "n_replay"}})
-    with pytest.raises(ModelFileError, match="n_replay"):
-        anacp.load(path)
+
+
+def test_a_parameter_of_a_later_version_has_its_default(model, path) -> None:
+    model.save(path)
+    parameters = TensorFile(path, MODEL).header["parameters"]
+    rewritten(path, {"parameters": {name: one for name, one in parameters.items() if name != "targets"}})
+    assert anacp.load(path).targets == "paper"
 
 
 @pytest.mark.parametrize(

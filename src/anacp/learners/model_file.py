@@ -103,11 +103,14 @@ def restored(
 
 
 def _untaught(cls: "type[Learner[Any]]", file: TensorFile, device: str) -> "Learner[Any]":
-    """Return the learner with the parameters that the file states, if these are its own, and within their ranges."""
-    stated, names = file.header["parameters"], set(cls._get_param_names())
-    differing = stated.keys() - names if not file.sealed else stated.keys() ^ names
-    if differing:
-        raise file.damage(f"its parameters are not those of {cls.__name__}: {sorted(differing)[:3]}")
+    """Return the learner with the parameters that the file states, if these are its own, and within their ranges.
+
+    A parameter that the file does not state came with a later version, whose default leaves earlier files as they were.
+    """
+    stated = file.header["parameters"]
+    foreign = stated.keys() - set(cls._get_param_names())
+    if foreign:
+        raise file.damage(f"its parameters are not those of {cls.__name__}: {sorted(foreign)[:3]}")
     if not isinstance(stated.get("device", ""), str):
         raise file.damage("parameters.device is not a text")
     try:
