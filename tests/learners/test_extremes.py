@@ -88,6 +88,13 @@ def test_what_float32_cannot_square_is_refused_at_once_and_changes_nothing(scale
     anacp.GACL(n_projected=60, ridge=1e-70 if scale < 1 else 1e40, dtype="float64").fit(x * scale, y).predict(x * scale)
 
 
+def test_a_single_row_that_leaves_no_room_for_a_second_is_refused() -> None:
+    model = FeCAM(normalize=False).fit(np.eye(3), [0, 1, 2])
+    with pytest.raises(InputError, match="got larger ones"):
+        model.partial_fit(np.full((1, 3), 1e22), [3])
+    assert model.classes_.tolist() == [0, 1, 2]
+
+
 def test_phases_beyond_rounding_are_refused() -> None:
     x, y = blobs()
     with pytest.raises(InputError, match="lower gamma"):

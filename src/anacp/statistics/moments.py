@@ -25,6 +25,8 @@ Spread = Literal["shared", "class", "diagonal"]
 
 # Rows that differ by less than the last digit of a float32, relative to their length, are equal.
 EQUAL = torch.finfo(torch.float32).eps ** 2
+# How many times the square of a mean the scatter around it may become.
+ROOM = 1e8
 
 
 class ClassMoments(Statistic):
@@ -180,7 +182,9 @@ class ClassMoments(Statistic):
     def check_range(self) -> None:
         """Refuse squares that have overflowed or vanished."""
         every = torch.arange(self.n_classes, device=self.counts.device)
-        refuse_overflow(self._energies(every).sum() + _lengths(self.means).sum(), self.scatter_dtype)
+        refuse_overflow(self._energies(every).sum(), self.scatter_dtype)
+        # A single row has no scatter yet, but the next of its class must find room.
+        refuse_overflow((ROOM * _lengths(self.means).square()).to(self.scatter_dtype), self.scatter_dtype)
 
     def doubt(self, classes: Tensor) -> float:
         """Return the largest share of these classes' means, and of their scatter, that may be rounding error."""
