@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
@@ -25,6 +24,7 @@ from anacp.learners import LEARNER, MODEL, Labels, Learner, check_kind, contents
 from anacp.methods.answers import Answers, Forgotten, Learned
 from anacp.methods.finding import find_method, learner_class
 from anacp.methods.learned_examples import EXAMPLES, LearnedExamples
+from anacp.methods.taught import Taught
 from anacp.progress import Report
 from anacp.threads import OwnLock
 from anacp.words import format_bytes
@@ -359,29 +359,6 @@ class Classifier:
         if taught.learner._learned and len(items):
             check_kind(taught.classes, names)
         return items, names
-
-
-@dataclass(frozen=True, eq=False)
-class Taught:
-    """A learner, which nobody changes any more, and the examples that it learned: the two belong together."""
-
-    learner: Learner[Any]
-    examples: LearnedExamples
-
-    @property
-    def classes(self) -> Labels:
-        """The classes learned so far, sorted; none at first."""
-        return self.learner.classes_ if self.learner._learned else np.empty(0, np.str_)
-
-    def with_examples(self, x: NDArray[Any], labels: Labels, digests: Sequence[bytes]) -> Taught:
-        """Return what is known after learning these as well."""
-        learner = copy.copy(self.learner).partial_fit(x, labels)
-        return Taught(learner, self.examples + LearnedExamples.of(labels, digests))
-
-    def without_examples(self, x: NDArray[Any], labels: Labels, digests: Sequence[bytes]) -> Taught:
-        """Return what is known without these."""
-        learner = copy.copy(self.learner).unlearn(x, labels)
-        return Taught(learner, self.examples - LearnedExamples.of(labels, digests))
 
 
 def _checked_learner(file: TensorFile, device: str) -> Learner[Any]:
