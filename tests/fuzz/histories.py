@@ -41,6 +41,7 @@ class History:
     changes: dict[Batch, list[Change]] = field(default_factory=dict)  # of each batch, by the one thread that has it
     values: list[Change] = field(default_factory=list)  # of the parameter
     reads: list[Read] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)  # unlearning that would have left too much rounding error
     ticket: Any = field(default_factory=count)
 
     def now(self) -> int:

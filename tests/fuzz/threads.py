@@ -13,7 +13,7 @@ from random import Random
 from threading import Barrier, Lock, Thread
 from typing import Any
 
-from anacp.errors import MismatchError
+from anacp.errors import MismatchError, NumericalError
 from tests.contract.every_learner import every_learner
 from tests.fuzz.histories import Change, History, Read, explained
 from tests.fuzz.shared_models import OTHER, PER_THREAD, THREADS, SharedClassifier, SharedLearner, SharedModel
@@ -73,6 +73,7 @@ def _in_process(tally: Tally, torture: Callable[[], Tally], seed: int) -> None:
         return
     one = Tally.restored(json.loads(said))
     tally.attempts += one.attempts
+    tally.refusals += one.refusals
     tally.kinds += one.kinds
     tally.failures += one.failures
     for name, number in one.figures.items():
@@ -122,6 +123,7 @@ def tortured(shared: SharedModel, operations: int, seed: int, folder: Path, one_
             at_the_end = read.begin == end[0]
             tally.fail("other model in the end" if at_the_end else "wrong answer", f"{read.words}: {read.kind}")
     tally.figures["answers checked"] = len(history.reads)
+    tally.refusals = len(history.refused)
     return tally
 
 
@@ -159,6 +161,11 @@ def _write(shared: SharedModel, model: Any, history: History, thread: int, draw:
     begin = history.now()
     try:
         (shared.remove if inside else shared.add)(model, batch)
+    except NumericalError as problem:
+        if not inside:
+            raise
+        history.refused.append(one_line(problem))  # it says that nothing has changed, and every later answer tries that
+        return
     except BaseException:
         changes.append(Change(begin, sys.maxsize, not inside))  # it may have happened or not
         raise

@@ -15,7 +15,7 @@ from anacp.learners.base import Learner
 from anacp.learners.calibration import log_positive_part
 from anacp.learners.constraints import LARGEST_ENSEMBLE, NOT_NEGATIVE, Constraint, choice, count, whole
 from anacp.learners.memory import Memory
-from anacp.learners.ridge_choice import RIDGE_RANGE, RidgeChoice, ridge_statistics, solve_ridge
+from anacp.learners.ridge_choice import RIDGE_RANGE, RidgeChoice, check_ridge, ridge_statistics, solve_ridge
 from anacp.learners.solution import Solution
 from anacp.linalg import unit_rows
 from anacp.projections import (
@@ -180,6 +180,12 @@ class AnaCP(TransformerMixin, Learner[ContrastiveSolution]):  # type: ignore[mis
         heads = tuple(solve_ridge(memory.statistics, f"head {h}", self.ridge)[0] for h in range(self.n_heads))
         adapted = ContrastiveSolution(heads, self._prototypes(memory), projections=self._projections(memory))
         return adapted if self.classifier == "ncm" else self._with_elm(adapted, memory, before)
+
+    def _check_left(self, memory: Memory) -> None:
+        for head in range(self.n_heads):
+            check_ridge(memory.statistics, f"head {head}", self.ridge)
+        if self.n_heads == 0 and self.classifier == "elm":
+            check_ridge(memory.statistics, "classifier", self.classifier_ridge)
 
     def _prototypes(self, memory: Memory) -> Tensor:
         moments = memory.moments

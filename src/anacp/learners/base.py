@@ -101,6 +101,9 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
         """Return what grows in proportion to the log-odds: probabilities are softmax(β·evidence)."""
         return scores
 
+    def _check_left(self, memory: Memory) -> None:
+        """Refuse what unlearning would leave, where this method could not solve it well: by a `NumericalError`."""
+
     def _prepare(self, x: Tensor) -> Tensor:
         """Return the rows as the statistics and scores see them."""
         return x
@@ -178,7 +181,10 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
             known = twin._known()
             rows, labels = check_examples(twin, x, y, twin.dtype, first=False)
             check_kind(known.memory.classes, labels)
-            return self._become(twin._with(known.after(known.memory.unlearned(twin._prepared(rows), labels))))
+            left = known.memory.unlearned(twin._prepared(rows), labels)
+            if len(left.classes):
+                twin._check_left(left)
+            return self._become(twin._with(known.after(left)))
 
     def unlearn_class(self, label: object) -> Self:
         """Take a class out exactly, without its examples. Only for methods that keep every class apart.

@@ -135,6 +135,10 @@ class KLDA(Learner[KernelDiscriminants]):
         weights, biases = (torch.stack(parts) for parts in zip(*solved, strict=True))
         return KernelDiscriminants(self._member_features(memory), weights, biases)
 
+    def _check_left(self, memory: Memory) -> None:
+        for member in range(self.n_members):
+            cast(ClassMoments, memory.statistics[f"member {member}"]).check_shrinkage(self.shrinkage)
+
     def _restored(self, tensors: Mapping[str, Tensor], memory: Memory) -> KernelDiscriminants:
         return KernelDiscriminants.restored(tensors, features=self._member_features(memory))
 
@@ -144,7 +148,6 @@ class KLDA(Learner[KernelDiscriminants]):
     def _discriminant(self, moments: ClassMoments) -> tuple[Tensor, Tensor]:
         """Return Λμ (m, c) and -½ μᵀΛμ (c,)."""
         means = moments.means.mT.to(self._torch_dtype).contiguous()  # (m, c)
-        moments.check_shrinkage(self.shrinkage)
         weights = solve_psd(moments.scatter, means, shift=self.shrinkage)
         return weights, -0.5 * (means * weights).sum(0)
 

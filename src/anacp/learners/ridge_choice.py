@@ -64,11 +64,16 @@ def ridge_statistics(
     return {name: fitted, f"{name} held out": held}
 
 
+def check_ridge(statistics: Mapping[str, Statistic], name: str, ridge: RidgeChoice) -> None:
+    """Refuse what unlearning would leave, where its error is no longer small beside a λ that is given."""
+    if not isinstance(ridge, str):
+        cast(ClassGram, statistics[name]).check_ridge(ridge)
+
+
 def solve_ridge(statistics: Mapping[str, Statistic], name: str, ridge: RidgeChoice) -> tuple[Tensor, float]:
     """Return B = (G + λI)⁻¹ MN (m, c) of all examples, and the λ that was given or chosen."""
     gram = cast(ClassGram, statistics[name])
     if not isinstance(ridge, str):
-        gram.check_ridge(ridge)
         return gram.solve(ridge=ridge), float(ridge)
     if not _holds_out(ridge):
         ridge = _choose_by_cross_validation(gram)

@@ -12,7 +12,7 @@ from anacp.learners.base import Learner
 from anacp.learners.calibration import log_positive_part
 from anacp.learners.constraints import Constraint
 from anacp.learners.memory import Memory
-from anacp.learners.ridge_choice import RIDGE_RANGE, RidgeChoice, ridge_statistics, solve_ridge
+from anacp.learners.ridge_choice import RIDGE_RANGE, RidgeChoice, check_ridge, ridge_statistics, solve_ridge
 from anacp.learners.solution import Solution
 from anacp.projections import Activation, RandomProjection
 from anacp.statistics import ClassMoments, Features, Statistic
@@ -58,6 +58,9 @@ class RidgeLearner(Learner[RidgeWeights], abstract=True):
     def _solve(self, memory: Memory, before: RidgeWeights | None) -> RidgeWeights:
         weights, ridge = solve_ridge(memory.statistics, "gram", self.ridge)
         return RidgeWeights(memory.features("gram"), weights, torch.tensor(ridge, dtype=torch.float64))
+
+    def _check_left(self, memory: Memory) -> None:
+        check_ridge(memory.statistics, "gram", self.ridge)
 
     def _restored(self, tensors: Mapping[str, Tensor], memory: Memory) -> RidgeWeights:
         return RidgeWeights.restored(tensors, features=memory.features("gram"))

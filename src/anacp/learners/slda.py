@@ -65,12 +65,17 @@ class SLDA(Learner[LinearWeights]):
 
     def _solve(self, memory: Memory, before: LinearWeights | None) -> LinearWeights:
         moments = memory.moments
-        freedom = moments.n if self.blend else max(moments.n - moments.n_classes, 1)
-        moments.check_shrinkage(freedom * self.shrinkage)
+        freedom = self._freedom(moments)
         covariance = moments.scatter.scaled((1 - self.shrinkage if self.blend else 1.0) / freedom)
         weights = solve_psd(covariance, moments.means.mT.contiguous(), shift=self.shrinkage)  # Λμ (d, c)
         biases = -0.5 * (moments.means.mT * weights).sum(0)  # -½ μᵀΛμ (c,)
         return LinearWeights(*narrowed(self._torch_dtype, weights, biases))
+
+    def _check_left(self, memory: Memory) -> None:
+        memory.moments.check_shrinkage(self._freedom(memory.moments) * self.shrinkage)
+
+    def _freedom(self, moments: ClassMoments) -> int:
+        return moments.n if self.blend else max(moments.n - moments.n_classes, 1)
 
     def _outline(self, n_features: int, n_classes: int) -> dict[str, Tensor]:
         return {"weights": self._sized(n_features, n_classes), "biases": self._sized(n_classes)}

@@ -47,7 +47,7 @@ def share(error: Tensor, energy: Tensor) -> float:
 
 
 def refuse_small_ridge(error: Tensor, energy: Tensor, n: int, size: int, dtype: torch.dtype, ridge: float) -> None:
-    """Refuse to invert a matrix (size, size) of n rows whose error, left by unlearning, a ridge no longer covers.
+    """Refuse a matrix (size, size) of n rows whose error, left by unlearning, a ridge no longer covers.
 
     Errors of single numbers are independent: a matrix of them stretches no vector by more than about 2/√size of their
     sum on the diagonal.
@@ -56,7 +56,7 @@ def refuse_small_ridge(error: Tensor, energy: Tensor, n: int, size: int, dtype: 
     if not covered and float(error) > UNAVOIDABLE * n**0.5 * unit_roundoff(dtype) * float(energy):
         raise NumericalError(
             f"Expected a ridge or shrinkage well above the rounding error that unlearning has left, got {ridge:.2g} "
-            f"and an error of {float(error):.2g}. Raise it, or learn what stays anew with `fit`."
+            f"and an error of {float(error):.2g}. Raise it, or learn what stays anew with `fit`; nothing has changed."
         )
 
 
