@@ -1,5 +1,6 @@
 """Finite but extreme features: answered as if they were ordinary, or refused; never answered wrongly."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -7,10 +8,10 @@ import pytest
 from sklearn.base import clone
 
 import anacp
-from anacp.errors import InputError, NumericalError
+from anacp.errors import AnacpError, InputError, NumericalError
 from anacp.learners import KLDA, NCM, SLDA, FeCAM, Learner, LoRanPAC
 from tests.conftest import blobs
-from tests.contract.every_learner import every_learner
+from tests.contract.every_learner import every_learner, one_of_each
 
 SCALES = (1e-30, 1e-20, 1e-10, 1e10, 1e20, 1e30)
 
@@ -106,3 +107,16 @@ def test_scores_that_cannot_be_held_are_refused() -> None:
     model = LoRanPAC(n_projected=60).fit(x, y)
     with np.errstate(invalid="ignore"), pytest.raises(NumericalError, match="dtype='float64'"):
         model.predict_proba((x * 3e38 / np.abs(x).max()).astype(np.float32))
+
+
+@pytest.mark.parametrize("scale", [1e-28, 1e-20, 1.0, 1e20, 1e28])
+@pytest.mark.parametrize("learner", one_of_each(), ids=repr)
+def test_what_is_saved_can_be_loaded_at_any_scale(learner: Learner, scale: float, tmp_path: Path) -> None:
+    x, y = blobs()
+    rows = (x * scale).astype(np.float32)
+    try:
+        model = clone(learner).fit(rows, y).solve(probabilities=True)
+    except AnacpError:
+        return  # refused, with a word: then there is nothing to save
+    model.save(tmp_path / "model")
+    np.testing.assert_array_equal(anacp.load(tmp_path / "model").scores(rows), model.scores(rows))

@@ -50,10 +50,17 @@ def contents(learner: "Learner[Any]") -> tuple[dict[str, Any], dict[str, Tensor]
     }
     tensors = known.memory.tensors()
     solved = known.solved_with(learner.get_params())
-    if solved is not None:
+    kept = solved.solution.tensors() if solved else {}
+    if solved and _in_precision(learner, kept):
         header["solution"] = {"sharpness": solved.sharpness}
-        tensors |= {f"{SOLUTION}{name}": tensor for name, tensor in solved.solution.tensors().items()}
+        tensors |= {f"{SOLUTION}{name}": tensor for name, tensor in kept.items()}
     return header, tensors
+
+
+def _in_precision(learner: "Learner[Any]", solution: Mapping[str, Tensor]) -> bool:
+    """Say whether a solution is in the learner's precision; one that extreme features made wider is solved anew."""
+    outline = learner._outline(learner.n_features_in_, len(learner._knowledge.memory.classes))
+    return outline is None or all(tensor.dtype == outline[name].dtype for name, tensor in solution.items())
 
 
 def restored(
