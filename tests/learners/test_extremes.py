@@ -117,6 +117,7 @@ def test_what_is_saved_can_be_loaded_at_any_scale(learner: Learner, scale: float
     try:
         model = clone(learner).fit(rows, y).solve(probabilities=True)
     except AnacpError:
-        return  # refused, with a word: then there is nothing to save
+        assert scale != 1  # refused, with a word: then there is nothing to save
+        return
     model.save(tmp_path / "model")
     np.testing.assert_array_equal(anacp.load(tmp_path / "model").scores(rows), model.scores(rows))
