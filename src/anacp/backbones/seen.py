@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from anacp.errors import MismatchError
-from anacp.files import home, replacing
+from anacp.files import home, read_json, replacing
 
 # What transformers and torch read of a folder of weights: numbers, settings, vocabularies, code.
 READ = (".safetensors", ".bin", ".pt", ".pth", ".json", ".txt", ".model", ".py", ".jinja")
@@ -61,7 +61,7 @@ def _memory() -> Path:
 
 def _remembered() -> dict[str, str]:
     try:
-        found = json.loads(_memory().read_text())
-    except (OSError, ValueError, RecursionError):
+        found = read_json(_memory())
+    except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
