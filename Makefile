@@ -3,7 +3,7 @@
 PYTHON ?= python3
 PIP = .venv/bin/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test lint golden torture benchmark samples lock clean
+.PHONY: demo test lint golden torture bench samples lock clean
 
 .venv/installed: pyproject.toml constraints.txt requirements.lock
 	$(PYTHON) -m venv .venv
@@ -35,8 +35,9 @@ lint: .venv/installed
 torture: .venv/installed
 	.venv/bin/python -m tools.torture --share $(or $(SHARE),1) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only $(ONLY))
 
-benchmark: .venv/installed
-	.venv/bin/python benchmarks/compare.py
+# Every bar of docs/performance.md: make bench [DATA=FEATURES.npz] [ONLY="speed start_up"]
+bench: .venv/installed
+	.venv/bin/python benchmarks/bench.py $(if $(DATA),--data $(DATA)) $(if $(ONLY),--only $(ONLY))
 
 # Rebuilds the embedded samples from their source data: make samples DATA=folder
 samples: .venv/installed

@@ -42,7 +42,7 @@ def with_covariance(model: AnaCP, covariance: torch.Tensor) -> AnaCP:
     """Let a model believe in another shared covariance."""
     known = model._knowledge
     moments, scatter = known.memory.moments, Triangle.zeros(len(covariance), dtype=torch.float64)
-    for place, strip in scatter._places():
+    for place, strip in scatter.places():
         strip.copy_(moments.n * covariance[place, : place.stop])
     other = moments._with(triangles=(scatter,))
     model._knowledge = known.after(replace(known.memory, statistics={**known.memory.statistics, "moments": other}))

@@ -11,7 +11,9 @@ from anacp.catalogue import METHODS
 
 def test_names() -> None:
     learners = ["AnaCP", "ELM", "FeCAM", "GACL", "KLDA", "LinearProbe", "LoRanPAC", "NCM", "RanPAC", "Ridge", "SLDA"]
-    assert sorted(anacp.__all__) == sorted([*learners, "Classifier", "__version__", "errors", "load", "load_sample"])
+    assert sorted(anacp.__all__) == sorted(
+        [*learners, "Classifier", "Predictor", "__version__", "errors", "export", "load", "load_sample"]
+    )
     for name in anacp.__all__:
         assert getattr(anacp, name) is not None
         assert name in dir(anacp)

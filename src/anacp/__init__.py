@@ -3,13 +3,14 @@
 The public names of the package; each is imported on first use.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from anacp import errors
+from anacp.doors import door
 from anacp.version import __version__
 
 if TYPE_CHECKING:
-    from anacp import errors
+    from anacp.exports import export
     from anacp.learners import (
         ELM,
         GACL,
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
         RanPAC,
         Ridge,
     )
-    from anacp.methods import Classifier, load
+    from anacp.methods import Classifier, Predictor, load
     from anacp.samples import load_sample
 
 __all__ = [
@@ -37,22 +38,17 @@ __all__ = [
     "FeCAM",
     "LinearProbe",
     "LoRanPAC",
+    "Predictor",
     "RanPAC",
     "Ridge",
     "__version__",
     "errors",
+    "export",
     "load",
     "load_sample",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name == "errors":
-        return import_module("anacp.errors")
-    if name in __all__:
-        room = {"load_sample": "samples", "Classifier": "methods", "load": "methods"}.get(name, "learners")
-        return getattr(import_module(f"anacp.{room}"), name)
-    raise AttributeError(f"module 'anacp' has no attribute {name!r}")
+__getattr__ = door(__name__)
 
 
 def __dir__() -> list[str]:

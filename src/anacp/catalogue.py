@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from anacp.errors import ParameterError
 from anacp.names import Names, nearest
@@ -62,7 +63,24 @@ class MethodEntry:
         return self.make(*given, **{**self.parameters, **parameters})
 
 
-METHODS: Names[MethodEntry] = Names("method")
+if TYPE_CHECKING:
+    METHODS: Names[MethodEntry]
+_METHODS: Names[MethodEntry] = Names("method")
+
+
+def __getattr__(name: str) -> Any:
+    if name != "METHODS":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _filled()
+
+
+def _filled() -> Names[MethodEntry]:
+    """Return the catalogue with the methods of the package, which are imported when somebody asks for all of them."""
+    learners = import_module("anacp.learners")
+    for name in learners.__all__:
+        getattr(learners, name)
+    import_module("anacp.methods.trained")
+    return _METHODS
 
 
 def method(name: str = "", **facts: Any) -> Callable[[C], C]:
@@ -73,9 +91,9 @@ def method(name: str = "", **facts: Any) -> Callable[[C], C]:
 
     def known(cls: C) -> C:
         entry = MethodEntry(name or cls.__name__, cls, **facts)
-        if not _ours(cls) and entry.name in METHODS and _ours(METHODS[entry.name].make):
+        if not _ours(cls) and entry.name in _filled() and _ours(_METHODS[entry.name].make):
             raise ParameterError(f"Expected a name that no method has yet, got {entry.name!r}. Choose another.")
-        METHODS[entry.name] = entry
+        _METHODS[entry.name] = entry
         return cls
 
     return known
@@ -83,13 +101,14 @@ def method(name: str = "", **facts: Any) -> Callable[[C], C]:
 
 def entry_of(cls: type) -> MethodEntry | None:
     """Return the entry that stands for a class itself, by which files name it; None for a class that has none."""
-    entries = [entry for entry in METHODS.values() if entry.make is cls]
+    entries = [entry for entry in _METHODS.values() if entry.make is cls]
     return min(entries, key=lambda entry: (entry.name != cls.__name__, len(entry.parameters)), default=None)
 
 
 def compared_methods() -> list[str]:
     """Return the names in a comparison that names none: cheap methods first, joint upper bounds last."""
-    return sorted((name for name in METHODS if METHODS[name].compared), key=lambda name: METHODS[name].compared)
+    known = _filled()
+    return sorted((name for name in known if known[name].compared), key=lambda name: known[name].compared)
 
 
 def _ours(cls: type) -> bool:

@@ -4,7 +4,7 @@ A message says what was expected, what was found, and what to do about it. Each 
 or scikit-learn error that a caller would guess, so `except ValueError` keeps working.
 """
 
-from sklearn.exceptions import NotFittedError
+from typing import TYPE_CHECKING, Any
 
 __all__ = [
     "AnacpError",
@@ -52,10 +52,6 @@ class MismatchError(AnacpError, ValueError):
     """Two things that cannot be combined, such as models with different projections."""
 
 
-class NotLearnedError(AnacpError, NotFittedError):  # type: ignore[misc]
-    """A question to a model that has learned nothing yet."""
-
-
 class NumericalError(AnacpError, ArithmeticError):
     """A computation that failed although the input was valid."""
 
@@ -98,3 +94,19 @@ class RidgeEdgeWarning(UserWarning):
 
 class UncheckedFileWarning(UserWarning):
     """A file of an earlier version, which has no digest of everything: damage to it may go unnoticed."""
+
+
+if TYPE_CHECKING:
+    NotLearnedError: type[AnacpError]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "NotLearnedError":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from sklearn.exceptions import NotFittedError  # slow to import, and few errors are this one
+
+    class NotLearnedError(AnacpError, NotFittedError):  # type: ignore[misc]
+        """A question to a model that has learned nothing yet."""
+
+    NotLearnedError.__qualname__ = name
+    return globals().setdefault(name, NotLearnedError)

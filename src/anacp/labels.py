@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+Labels = NDArray[Any]
+
 # An array of texts gives every row the room of the longest. Beyond this many characters, texts stay Python objects.
 LONGEST_PADDED = 200
 

@@ -5,7 +5,7 @@ import sys
 import matplotlib.image
 import pytest
 
-from anacp.cli import demo as demo_module
+from anacp import learners
 from anacp.learners import AnaCP
 from anacp.version import __version__
 from tests.cli.conftest import anacp
@@ -14,7 +14,7 @@ from tests.cli.conftest import anacp
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """The demo with a smaller AnaCP: the same path through the code, in seconds."""
-    monkeypatch.setattr(demo_module, "AnaCP", lambda random_state: AnaCP(n_projected=200, random_state=random_state))
+    monkeypatch.setattr(learners, "AnaCP", lambda random_state: AnaCP(n_projected=200, random_state=random_state))
 
 
 def test_version_and_help() -> None:

@@ -125,6 +125,8 @@ def test_a_solution_is_kept_unless_told_otherwise(photos: Path, model: Path) -> 
     assert "solved for 3 classes" in anacp("solve", model)
     assert facts("info", model)["solved"]
     assert anacp("predict", model, shown) == before
+    anacp("solve", model, "--exact")
+    assert facts("info", model)["exact"]
     anacp("forget", model, more)
     anacp("merge", model, _other(model.parent), "-o", model.parent / "merged.anacp", "--no-solve")
     assert [facts("info", path)["solved"] for path in (model, model.parent / "merged.anacp")] == [True, False]

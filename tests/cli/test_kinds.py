@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from anacp import AnaCP
 from anacp.cli.app import app
+from anacp.statistics import coding
 from tests.adaptation.models import WORDS, tiny
 from tests.conftest import blobs
 
@@ -64,3 +66,12 @@ def test_every_kind(texts: Path, tmp_path: Path, kind: str) -> None:
     results = json.loads(run("evaluate", model, *examples, "--json"))
     assert results["accuracy"] > 80
     assert results["examples"] == (9 if kind == "learner" else 18)
+
+
+def test_info_tells_how_a_model_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coding, "WORTHWHILE", 0)
+    model = AnaCP(n_projected=30).partial_fit(*blobs(n_rows=100))
+    for exact, words in ((True, "every bit"), (False, "large matrices in fewer bits")):
+        model.save(tmp_path / "model", exact=exact)
+        assert words in run("info", tmp_path / "model")
+        assert json.loads(run("info", tmp_path / "model", "--json"))["exact"] is exact

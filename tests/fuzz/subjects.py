@@ -5,14 +5,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
 import anacp
 from anacp.adaptation import Adaptation, adapt
 from anacp.encoders import Encoder
-from anacp.learners import Learner
+from anacp.files import TensorFile
+from anacp.learners import MODEL, Learner
 from anacp.methods import Classifier, TrainedMethod
+from anacp.statistics import coding, is_coded
 from anacp.testing import blobs
 from tests.adaptation.models import TINY_LORA, examples
 from tests.contract.every_learner import every_learner
@@ -50,7 +53,14 @@ def answer(*parts: Any) -> bytes:
 
 def subjects(folder: Path) -> list[Subject]:
     """Write and read back one file of each kind."""
-    made = [*_learners(folder), _classifier(folder), _adapted(folder), _adaptation(folder), _trained(folder)]
+    made = [
+        *_learners(folder),
+        *_coded(folder),
+        _classifier(folder),
+        _adapted(folder),
+        _adaptation(folder),
+        _trained(folder),
+    ]
     return [Subject(name, path.read_bytes(), use, tuple(use(path)), "solved" in name) for name, path, use in made]
 
 
@@ -66,6 +76,16 @@ def _learners(folder: Path) -> Iterator[tuple[str, Path, Use]]:
                 learner.solve(probabilities=True)
             learner.save(path)
             yield path.stem, path, lambda path, labels=labels: _ask(path, labels[MORE_CODES])
+
+
+def _coded(folder: Path) -> Iterator[tuple[str, Path, Use]]:
+    """Files in fewer bits, for which these would otherwise be too small."""
+    for form, size in (("triangle", 12), ("directions", 60)):
+        path = folder / f"coded-{form}-unsolved.anacp"
+        with mock.patch.object(coding, "WORTHWHILE", 0):
+            anacp.AnaCP(n_projected=size, n_heads=1).partial_fit(X, NAMES[CODES]).save(path)
+        assert is_coded({name.rpartition(".")[2]: None for name in TensorFile(path, MODEL).sizes()})
+        yield path.stem, path, lambda path: _ask(path, NAMES[MORE_CODES])
 
 
 def _ask(path: Path, more: np.ndarray) -> Iterator[bytes]:

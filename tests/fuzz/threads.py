@@ -13,6 +13,8 @@ from random import Random
 from threading import Barrier, Lock, Thread
 from typing import Any
 
+import torch
+
 from anacp.errors import MismatchError, NumericalError
 from tests.contract.every_learner import every_learner
 from tests.fuzz.histories import Change, History, Read, explained
@@ -56,6 +58,9 @@ def _in_process(tally: Tally, torture: Callable[[], Tally], seed: int) -> None:
     if not child:
         try:
             os.close(readable)
+            # torch replaces the pool that a fork has broken when a thread first asks for it, without a lock: two threads
+            # that ask at once may find none ("Invalid thread pool!"). So one asks before the others are there.
+            torch.set_num_threads(1)
             found = json.dumps(torture().as_dict())
             with os.fdopen(writable, "w") as file:
                 file.write(found)

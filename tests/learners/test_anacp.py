@@ -46,7 +46,7 @@ def test_projection_equals_the_textbooks() -> None:
 def test_elm_equals_ridge_on_its_replay() -> None:
     """The solved ELM is the dense ridge solution for the pseudo-features that the model draws."""
     x, y = blobs(n_classes=6, n_rows=20)
-    model = anacp.AnaCP(n_replay=7, **SMALL).partial_fit(x, y)
+    model = anacp.AnaCP(n_replay=7, replay="sampled", **SMALL).partial_fit(x, y)
     solution = model.solve()._knowledge.solved.solution
     moments = model._knowledge.memory.moments
     rows, classes = [], []
@@ -101,6 +101,7 @@ ABLATION = [
     {"targets": "means"},
     {},
     {"n_replay": 20},
+    {"replay": "sampled", "projection": "gaussian"},
     {"n_heads": 1},
     {"n_heads": 5},
     {"n_projected": 20},
@@ -112,6 +113,12 @@ def test_every_row_of_the_ablation_runs(setting: dict[str, object]) -> None:
     x, y = blobs(n_rows=20)
     model = anacp.AnaCP(**{"n_projected": 100, "ridge": 1.0, "classifier_ridge": 1.0} | setting)
     assert (model.partial_fit(x, y).predict(x) == y).mean() > 0.9
+
+
+def test_a_ridge_too_small_for_float32_is_solved_in_float64() -> None:
+    x, y = blobs(n_classes=20, n_rows=8)
+    model = anacp.AnaCP(n_projected=300, n_heads=1, classifier_ridge=1e-3).partial_fit(x, y)
+    assert (model.predict(x) == y).mean() > 0.9
 
 
 def test_row_1_is_ncm() -> None:

@@ -39,7 +39,7 @@ def test_metadata_is_readable(path) -> None:
     with safe_open(path, framework="pt") as file:
         metadata = file.metadata()
     assert metadata["format"] == "anacp-model"
-    assert metadata["format_version"] == "2"
+    assert metadata["format_version"] == "3"
     assert json.loads(metadata["learner"]) == "AnaCP"
     assert json.loads(metadata["parameters"])["n_projected"] == 20
     assert json.loads(metadata["classes"]) == [0, 1, 2, 3, 4]
@@ -258,10 +258,10 @@ def test_missing(tmp_path) -> None:
 
 
 def test_newer(model: anacp.AnaCP, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(base, "MODEL", replace(base.MODEL, version=3))
+    monkeypatch.setattr(base, "MODEL", replace(base.MODEL, version=4))
     model.save(tmp_path / "newer")
     monkeypatch.undo()
-    with pytest.raises(ModelFileError, match=r"version 2 or older, got 3.*Upgrade anacp"):
+    with pytest.raises(ModelFileError, match=r"version 3 or older, got 4.*Upgrade anacp"):
         anacp.load(tmp_path / "newer")
 
 
@@ -297,7 +297,8 @@ def test_loading_is_quick_because_it_imports_nothing(tmp_path) -> None:
     for learner in (anacp.AnaCP(n_projected=20, covariance="class"), anacp.LoRanPAC(n_projected=20), anacp.NCM()):
         paths.append(str(tmp_path / type(learner).__name__))
         learner.partial_fit(x, y).save(paths[-1])
-    code = "import sys, anacp.methods as m; before = set(sys.modules); [m.load(path) for path in sys.argv[1:]]"
+    code = "import sys; from anacp.catalogue import METHODS; from anacp.methods import load; before = set(sys.modules)"
+    code += "; [load(path) for path in sys.argv[1:]]"
     code += "; print(sorted(set(sys.modules) - before))"
     printed = subprocess.run([sys.executable, "-c", code, *paths], capture_output=True, text=True, check=True)
     assert "torch" not in printed.stdout

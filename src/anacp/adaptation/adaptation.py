@@ -9,28 +9,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from anacp.adaptation.facts import ADAPTATION_FACTS
 from anacp.adaptation.parts import Parts
 from anacp.adaptation.plan import Recipe
 from anacp.backbones import Backbone
 from anacp.errors import MismatchError, ParameterError
-from anacp.files import Fact, FileKind, Record, TensorFile, write_tensors
+from anacp.files import FileKind, TensorFile, write_tensors
 from anacp.items import content_hash
 
 ADAPTATION = FileKind("anacp-adaptation", 2, "an adaptation")
-_RATES = ("head_rate", "parts_rate", "momentum", "weight_decay", "final_rate")
-# What a file must say of an adaptation.
-ADAPTATION_FACTS = Record(
-    {
-        "recipe": Record(
-            dict.fromkeys(("name", "parts", "optimizer"), Fact.name())
-            | dict.fromkeys(("rank", "epochs", "batch_size"), Fact.whole(1))
-            | dict.fromkeys(_RATES, Fact.share())
-        ),
-        "seed": Fact.whole(-(2**63), 2**64),
-        "base": Fact.name(),
-        "data": Fact.name(),
-    }
-)
 
 
 @dataclass(frozen=True, eq=False)

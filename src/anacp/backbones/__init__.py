@@ -1,12 +1,20 @@
 """Images or texts → features, by a frozen pretrained network."""
 
-from anacp.backbones.engines import EngineName
-from anacp.backbones.frozen import Backbone
-from anacp.backbones.inputs import Arrays, digests, read_ahead
-from anacp.backbones.loading import backbone, known_backbone
-from anacp.backbones.network import LAST_LAYER, PooledNetwork, blocks_of
-from anacp.backbones.preprocessing import ImagePreprocessing, TextPreprocessing
-from anacp.backbones.presets import PRESETS, Pooling, Preset, preset
+from typing import TYPE_CHECKING
+
+from anacp.doors import door
+
+if TYPE_CHECKING:
+    from anacp.backbones.engines import EngineName
+    from anacp.backbones.exported import ExportedBackbone, exported_backbone
+    from anacp.backbones.frozen import Backbone
+    from anacp.backbones.graph import write_graph
+    from anacp.backbones.identity import LAST_LAYER
+    from anacp.backbones.inputs import Arrays, digests, read_ahead
+    from anacp.backbones.loading import backbone, known_backbone
+    from anacp.backbones.network import PooledNetwork, blocks_of
+    from anacp.backbones.preprocessing import ImagePreprocessing, TextPreprocessing
+    from anacp.backbones.presets import PRESETS, Pooling, Preset, preset
 
 __all__ = [
     "LAST_LAYER",
@@ -14,6 +22,7 @@ __all__ = [
     "Arrays",
     "Backbone",
     "EngineName",
+    "ExportedBackbone",
     "ImagePreprocessing",
     "PooledNetwork",
     "Pooling",
@@ -22,7 +31,11 @@ __all__ = [
     "backbone",
     "blocks_of",
     "digests",
+    "exported_backbone",
     "known_backbone",
     "preset",
     "read_ahead",
+    "write_graph",
 ]
+
+__getattr__ = door(__name__)

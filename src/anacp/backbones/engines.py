@@ -4,19 +4,20 @@ import contextlib
 import warnings
 from collections.abc import Mapping
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from anacp.backbones.network import LAST_LAYER, PooledNetwork, weights_hash
+from anacp.backbones.exported import OnnxEngine
+from anacp.backbones.graph import write_graph
+from anacp.backbones.identity import LAST_LAYER
+from anacp.backbones.network import PooledNetwork, weights_hash
 from anacp.errors import NumericalError, ParameterError, UnavailableError
 from anacp.files import home, replacing
 
 EngineName = Literal["auto", "onnx", "torch"]
-OPSET = 17
 TOLERANCE = 1e-3  # of the largest feature, or of 1 if that is larger
 
 
@@ -48,25 +49,6 @@ class TorchEngine:
         with torch.inference_mode(), precision:
             features = self._network(*(torch.from_numpy(array).to(self._device) for array in arrays.values()))
         return np.asarray(features.float().cpu().numpy())
-
-
-class OnnxEngine:
-    """An exported network in onnxruntime, with as many threads as torch would use."""
-
-    name = "onnx"
-    batch_size = 8  # as fast as 32, in less memory
-
-    def __init__(self, path: Path) -> None:
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = torch.get_num_threads()
-        options.log_severity_level = 3  # errors only
-        self._session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-
-    def run(self, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
-        """Return the features of one batch."""
-        return np.asarray(self._session.run(None, dict(arrays))[0], np.float32)
 
 
 def check_engine(engine: str, device: str) -> None:
@@ -110,7 +92,8 @@ def _checked_onnx(
             cached = OnnxEngine(path)
             if _deviation(cached.run(example), expected) <= TOLERANCE:
                 return cached
-    _export(network, example, path)
+    with replacing(path) as temporary:
+        write_graph(network, example, ["features"], temporary)
     fresh = OnnxEngine(path)
     deviation = _deviation(fresh.run(example), expected)
     if deviation > TOLERANCE:
@@ -120,27 +103,6 @@ def _checked_onnx(
             "Use engine='torch' for this backbone."
         )
     return fresh
-
-
-def _export(network: PooledNetwork, example: Mapping[str, NDArray[Any]], path: Path) -> None:
-    """Write the network for any number of inputs and, for texts, any number of tokens."""
-    names = list(example)
-    axes = {name: {0: "inputs", 1: "tokens"} if example[name].ndim == 2 else {0: "inputs"} for name in names}
-    network.eval()
-    # The exporter that needs no further package warns that it is deprecated, and that traced branches are fixed; the
-    # caller compares the result with torch, which is the better warning.
-    with replacing(path) as temporary, torch.no_grad(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        torch.onnx.export(
-            network,
-            tuple(torch.from_numpy(array) for array in example.values()),
-            str(temporary),
-            dynamo=False,
-            opset_version=OPSET,
-            input_names=names,
-            output_names=["features"],
-            dynamic_axes=axes | {"features": {0: "inputs"}},
-        )
 
 
 def _deviation(features: NDArray[np.float32], expected: NDArray[np.float32]) -> float:

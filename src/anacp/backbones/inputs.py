@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -12,10 +13,17 @@ from numpy.typing import NDArray
 
 from anacp.backbones.preprocessing import ImagePreprocessing
 from anacp.items import Modality, as_text, hold, open_image
-from anacp.randomness import standard_normal
 from anacp.threads import OwnLock
 
 Arrays = dict[str, NDArray[Any]]
+# Texts on which a plain tokenizer must agree with transformers' own: other scripts, odd spaces, marks, cut ones.
+TRIED = (
+    "",
+    "a short text",
+    "Ünïcode, 漢字,\tтекст 😀\u200b  and   spaces\n",
+    "[CLS] <s> </s> ##a",
+    "many words " * 400,
+)
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -57,6 +65,8 @@ class ImageReader:
         """Return one picture of smooth colours and one of noise."""
         from PIL import Image
 
+        from anacp.randomness import standard_normal
+
         levels = np.linspace(0, 255, 256, dtype=np.uint8)
         ramp = np.stack(np.broadcast_arrays(levels[:, None], levels[None, :], levels[::-1, None]), -1)
         noise = (128 + 64 * standard_normal(0, "engine example", 256, 256, 3)).clamp(0, 255).byte().numpy()
@@ -75,6 +85,22 @@ class ProcessorReader(ImageReader):
     def _pixels(self, source: Any) -> NDArray[np.float32]:
         pixels: Any = self._processor(images=open_image(source), return_tensors="np")["pixel_values"]
         return np.asarray(pixels[0], np.float32)
+
+
+class PlainTokenizer:
+    """The tokenizer of a transformers model from its file, without transformers."""
+
+    def __init__(self, folder: str) -> None:
+        from tokenizers import Tokenizer
+
+        self._tokenizer = Tokenizer.from_file(str(Path(folder) / "tokenizer.json"))
+
+    def __call__(self, texts: list[str], *, max_length: int, **options: Any) -> dict[str, list[list[int]]]:
+        """Return what a tokenizer of transformers does, for one text or for texts that need no padding."""
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(max_length)
+        found = self._tokenizer.encode_batch(texts)
+        return {"input_ids": [one.ids for one in found], "attention_mask": [one.attention_mask for one in found]}
 
 
 class TextReader:
@@ -105,6 +131,15 @@ class TextReader:
     def example(self) -> Arrays:
         """Return two texts of different length, so that padding is part of every comparison."""
         return self.read(["a short text", "and a second one that is a little longer than the first"])
+
+    def is_plain(self, folder: str | None) -> bool:
+        """Say whether the plain tokenizer of a folder does the same."""
+        try:
+            plain = TextReader(PlainTokenizer(folder or ""), self._max_tokens)
+        except Exception:  # no package, no such file, or one of another kind
+            return False
+        mine, its = ([reader.read([text]) for text in TRIED] for reader in (self, plain))
+        return all(np.array_equal(one[name], two[name]) for one, two in zip(mine, its, strict=True) for name in one)
 
     def _tokens(self, inputs: Sequence[str], **options: Any) -> Any:
         with self._lock:

@@ -1,22 +1,19 @@
 """`backbone`: a frozen pretrained network by name, and `known_backbone`, the same for a name that a file gives."""
 
-import os
-from dataclasses import dataclass
-from pathlib import Path
-
 import torch
 from torch import nn
 
 from anacp.backbones.engines import EngineName, check_engine
+from anacp.backbones.exported import LoadedFrom
 from anacp.backbones.frozen import Backbone
-from anacp.backbones.huggingface import PREFIX, cached_folder, hub_folder, load_hub, load_transformers, package_folder
-from anacp.backbones.huggingface import folder_of as preset_folder
+from anacp.backbones.huggingface import load_hub, load_transformers
 from anacp.backbones.inputs import ImageReader, Reader
-from anacp.backbones.moco import find_moco, load_moco
+from anacp.backbones.moco import load_moco
 from anacp.backbones.preprocessing import ImagePreprocessing
 from anacp.backbones.presets import Preset
 from anacp.backbones.presets import preset as find_preset
-from anacp.backbones.seen import check_unchanged, files_of, is_remembered, remember
+from anacp.backbones.seen import check_unchanged, is_remembered, remember
+from anacp.backbones.sources import PREFIX, efficientnet_files, package_folder, source_of
 from anacp.errors import UnavailableError
 
 ARCHITECTURES = "efficientnet_lite_pytorch"
@@ -47,9 +44,9 @@ def backbone(name: str, *, engine: EngineName = "auto", device: str = "cpu", rem
     """
     check_engine(engine, device)
     made = _load(name, engine, device, remote_code=remote_code)
-    source = _source(name)
+    source = source_of(name)
     if source.files:
-        remember(source.name, source.files)
+        made.loaded_from = LoadedFrom(remember(source.name, source.files), source.folder)
     return made
 
 
@@ -66,7 +63,7 @@ def known_backbone(name: str, *, engine: EngineName = "auto", device: str = "cpu
         If its files have changed.
     """
     check_engine(engine, device)
-    source = _source(name)
+    source = source_of(name)
     given = f"give it yourself: --backbone {name}, or `backbone={name!r}`"
     if name.startswith(PREFIX) and not is_remembered(source.name):
         raise UnavailableError(
@@ -78,37 +75,12 @@ def known_backbone(name: str, *, engine: EngineName = "auto", device: str = "cpu
             f"Expected the weights of {name!r} on this machine, got none; for a model file nothing is fetched. "
             f"To fetch them, {given}."
         )
-    check_unchanged(source.name, source.files)
+    files = check_unchanged(source.name, source.files)
     made = _load(name, engine, device, folder=source.folder)
+    made.loaded_from = LoadedFrom(files, source.folder)
     if not is_remembered(source.name):
         remember(source.name, source.files)
     return made
-
-
-@dataclass(frozen=True)
-class _Source:
-    """Where a backbone is loaded from."""
-
-    name: str  # that says it wherever one is
-    files: list[Path]  # none if they are not on this machine
-    folder: str | None = None  # of a transformers model on this machine
-    fetched: bool = False  # whether transformers would look for it elsewhere
-
-
-def _source(name: str) -> _Source:
-    if not name.startswith(PREFIX):
-        preset = find_preset(name)
-        if preset.architecture == "mocov3":
-            return _Source(preset.name, find_moco(preset)[:1])
-        if preset.architecture != "transformers":
-            return _Source(preset.name, _efficientnet_files(preset))
-        stated, known = preset_folder(preset), preset.name
-    else:
-        stated = hub_folder(name)
-        known = f"{PREFIX}{Path(stated).resolve()}" if os.path.isdir(stated) else name
-    folder = Path(stated) if os.path.isdir(stated) else cached_folder(stated)
-    files = files_of(folder) if folder else []
-    return _Source(known, files, str(folder) if folder else None, fetched=True)
 
 
 def _load(
@@ -130,11 +102,6 @@ def _load_preset(preset: Preset, folder: str | None) -> tuple[nn.Module, Reader]
     return load(preset), ImageReader(preset.preprocessing)
 
 
-def _efficientnet_files(preset: Preset) -> list[Path]:
-    folder = package_folder(preset.source)
-    return sorted((folder / "models").glob("*.pth")) if folder else []
-
-
 def _efficientnet_lite(preset: Preset) -> nn.Module:
     """Return the network; its features are the mean of `extract_features` over pixels."""
     missing = [name for name in (ARCHITECTURES, preset.source) if package_folder(name) is None]
@@ -145,7 +112,7 @@ def _efficientnet_lite(preset: Preset) -> nn.Module:
         )
     from efficientnet_lite_pytorch import EfficientNet
 
-    (path,) = _efficientnet_files(preset)
+    (path,) = efficientnet_files(preset)
     network: nn.Module = EfficientNet.from_name(preset.architecture)
     network.load_state_dict(torch.load(path, map_location="cpu", weights_only=True))
     return network

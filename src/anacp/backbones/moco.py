@@ -7,8 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from anacp.backbones.huggingface import load_quietly, weights_folder
+from anacp.backbones.huggingface import load_quietly
 from anacp.backbones.presets import Preset
+from anacp.backbones.sources import find_moco, weights_folder
 from anacp.errors import ModelFileError, UnavailableError
 
 N_HEADS = 12  # not to be read from the weights; all of MoCo-v3's published ViT-S and ViT-B have 12
@@ -39,12 +40,6 @@ def load_moco(preset: Preset) -> nn.Module:
             f"download {preset.source} and put it there (licence {preset.licence})."
         )
     return vit_from_checkpoint(found[0])
-
-
-def find_moco(preset: Preset) -> list[Path]:
-    """Return the checkpoints in the weights folder."""
-    names = (f"{preset.name}.pth", Path(preset.source).name, "mocov3-vit-base-300ep.pth")
-    return [weights_folder() / name for name in names if (weights_folder() / name).is_file()]
 
 
 def vit_from_checkpoint(path: Path) -> nn.Module:

@@ -7,10 +7,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from anacp.backbones.identity import LAST_LAYER
 from anacp.backbones.presets import Pooling
 from anacp.errors import MismatchError
-
-LAST_LAYER = (-1,)
 
 
 class PooledNetwork(nn.Module):

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from PIL.Image import Image
 
 # Only the centre of a long image survives the crop: resizing the rest could cost gigabytes for a 1 x 60000 strip.
@@ -28,6 +27,7 @@ class ImagePreprocessing:
 
     def __call__(self, image: Image) -> NDArray[np.float32]:
         """Return the pixels of an RGB image as the network wants them."""  # (3, crop, crop)
+        import numpy as np
         from PIL import Image
 
         if self.keep_aspect:

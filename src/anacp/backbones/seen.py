@@ -27,26 +27,34 @@ def is_remembered(name: str) -> bool:
     return name in _remembered()
 
 
-def remember(name: str, files: Sequence[Path]) -> None:
-    """Note that a backbone is used, and what its files are."""
-    known = _remembered()
-    noted = known | {name: _hash(files)}
+def remembered_hash(name: str) -> str | None:
+    """Return the hash of the files that were used under a name."""
+    return _remembered().get(name)
+
+
+def remember(name: str, files: Sequence[Path]) -> str:
+    """Note that a backbone is used, and what its files are: return their hash."""
+    known, found = _remembered(), hash_of_files(files)
+    noted = known | {name: found}
     if noted != known:
         with suppress(OSError), replacing(_memory()) as temporary:  # where nothing can be kept, nothing is known later
             temporary.write_text(json.dumps(noted, indent=1))
+    return found
 
 
-def check_unchanged(name: str, files: Sequence[Path]) -> None:
-    """Refuse files that are not those which were used under this name; they have not been loaded yet."""
-    known = _remembered().get(name)
-    if known is not None and known != _hash(files):
+def check_unchanged(name: str, files: Sequence[Path]) -> str:
+    """Return the hash of files that have not been loaded yet; refuse others than were used under this name."""
+    known, found = remembered_hash(name), hash_of_files(files)
+    if known not in (None, found):
         raise MismatchError(
             f"Expected the files of {name} as they were when it was last named here, got others at {files[0].parent}: "
             f"they are not loaded for a model file. If you changed them, name it: --backbone {name}."
         )
+    return found
 
 
-def _hash(files: Sequence[Path]) -> str:
+def hash_of_files(files: Sequence[Path]) -> str:
+    """Return a hash of the names and contents of files."""
     whole = hashlib.blake2b(digest_size=16)
     for path in files:
         with path.open("rb") as file:

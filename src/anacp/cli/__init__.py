@@ -1,1 +1,14 @@
 """The command line: all colour, progress and printing."""
+
+from typing import TYPE_CHECKING
+
+from anacp.doors import door
+
+if TYPE_CHECKING:
+    from anacp.cli.progress import progress_bars, shown_progress, solve_visibly
+    from anacp.cli.screen import Screen
+    from anacp.cli.sweeps import ShownSweep, comparison_table, timing
+
+__all__ = ["Screen", "ShownSweep", "comparison_table", "progress_bars", "shown_progress", "solve_visibly", "timing"]
+
+__getattr__ = door(__name__)

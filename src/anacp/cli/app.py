@@ -6,9 +6,10 @@ from typing import Annotated
 import typer
 
 from anacp.cli.compare import compare
-from anacp.cli.datasets import datasets
+from anacp.cli.datasets import commands as datasets
 from anacp.cli.demo import demo
 from anacp.cli.evaluate import evaluate
+from anacp.cli.export import export
 from anacp.cli.features import features
 from anacp.cli.forget import forget
 from anacp.cli.info import info
@@ -18,7 +19,7 @@ from anacp.cli.predict import predict
 from anacp.cli.report import report_command
 from anacp.cli.reproduce import reproduce
 from anacp.cli.run import run_command
-from anacp.cli.screen import say
+from anacp.cli.say import say
 from anacp.cli.solve import solve
 from anacp.errors import AnacpError
 from anacp.version import __version__
@@ -53,6 +54,7 @@ app.command()(evaluate)
 app.command()(solve)
 app.command()(forget)
 app.command()(merge)
+app.command()(export)
 app.command()(info)
 app.command()(demo)
 app.command()(compare)

@@ -1,5 +1,7 @@
 """`anacp compare`: methods over the same task stream, side by side."""
 
+from __future__ import annotations
+
 import csv
 import json
 from collections.abc import Sequence
@@ -9,22 +11,19 @@ from typing import Annotated, Any
 
 import typer
 
+from anacp import cli, datasets, experiments, reports, samples
 from anacp.cli.lists import named_methods, numbers
-from anacp.cli.screen import Screen
-from anacp.cli.sweeps import ShownSweep, comparison_table, timing
-from anacp.datasets import open_dataset
-from anacp.experiments import ComparedMethod, ScenarioSettings, Specification, compared, sweep
 from anacp.files import replacing
-from anacp.methods import compared_methods
-from anacp.reports import accuracy_curves
-from anacp.samples import SAMPLES
+
+# Those of `anacp.methods.compared_methods()`, which takes seconds to ask: help has none to spare.
+METHODS = "NCM,SLDA,FeCAM,KLDA,KLDA-E,GACL,ELM,RanPAC,LoRanPAC-10k,AnaCP,Ridge,LinearProbe"
 
 
 def compare(
     data: Annotated[str, typer.Argument(help="An embedded sample (cifar100, clinc150), or an npz or parquet file.")],
     methods: Annotated[
         str, typer.Option(help="Names separated by commas; FILE.py for learners of your own.")
-    ] = ",".join(compared_methods()),
+    ] = METHODS,
     seeds: Annotated[str, typer.Option(help="Whole numbers, separated by commas; each orders the classes anew.")] = "0",
     tasks: Annotated[int, typer.Option(help="Into how many tasks the classes are divided.")] = 10,
     output: Annotated[Path | None, typer.Option(help="Folder for results; by default anacp-compare-NAME.")] = None,
@@ -34,12 +33,14 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON, nothing else.")] = False,
 ) -> None:
     """Run methods over the same task stream; table, figure, JSON and CSV. Run again to resume."""
-    console = Screen(quiet=as_json)
-    name = f"sample:{data}" if data in SAMPLES else data
-    dataset = open_dataset(name)
+    console = cli.Screen(quiet=as_json)
+    name = f"sample:{data}" if data in samples.SAMPLES else data
+    dataset = datasets.open_dataset(name)
     folder = output or Path(f"anacp-compare-{dataset.name.rpartition(':')[2]}")
     specifications = [
-        Specification(name, method, file=file, seed=seed, scenario=ScenarioSettings(tasks=tasks), keep_model=False)
+        experiments.Specification(
+            name, method, file=file, seed=seed, scenario=experiments.ScenarioSettings(tasks=tasks), keep_model=False
+        )
         for method, file in named_methods(methods)
         for seed in numbers(seeds)
     ]
@@ -48,8 +49,8 @@ def compare(
     console.print(
         f"{len(dataset.classes)} classes in {tasks} tasks, {n_methods} methods, seeds {seeds}\n", highlight=False
     )
-    shown = ShownSweep(console, len(specifications))
-    statuses = sweep(specifications, folder / "runs", jobs=jobs, restart_changed=True, report=shown.working)
+    shown = cli.ShownSweep(console, len(specifications))
+    statuses = experiments.sweep(specifications, folder / "runs", jobs=jobs, restart_changed=True, report=shown.working)
     try:
         shown.follow(statuses)
     except KeyboardInterrupt:
@@ -57,8 +58,8 @@ def compare(
         raise typer.Exit(130) from None
     shown.raise_failed()
     runs = shown.results(specifications)
-    table, measured = compared(runs), timing(runs)
-    console.print(comparison_table(table))
+    table, measured = experiments.compared(runs), cli.timing(runs)
+    console.print(cli.comparison_table(table))
     console.print(f"\n{measured}", highlight=False)
     _write(folder, dataset.name, table, [step.n_classes for step in runs[0].steps], measured)
     if as_json:
@@ -66,7 +67,9 @@ def compare(
     console.print(f"Results in {folder}/: results.json, results.csv, accuracy_curves.png, runs/", highlight=False)
 
 
-def _write(folder: Path, name: str, table: Sequence[ComparedMethod], n_classes: Sequence[int], measured: str) -> None:
+def _write(
+    folder: Path, name: str, table: Sequence[experiments.ComparedMethod], n_classes: Sequence[int], measured: str
+) -> None:
     with replacing(folder / "results.json") as path:
         contents: dict[str, Any] = {"data": name, "n_classes": n_classes, "timing": measured}
         path.write_text(json.dumps(contents | {"rows": [asdict(row) for row in table]}, indent=1))
@@ -75,7 +78,7 @@ def _write(folder: Path, name: str, table: Sequence[ComparedMethod], n_classes: 
         writer = csv.DictWriter(file, fieldnames=list(flat[0]))
         writer.writeheader()
         writer.writerows(flat)
-    figure = accuracy_curves(
+    figure = reports.accuracy_curves(
         {row.method: row.curve for row in table},
         n_classes,
         title=f"{name}: {n_classes[-1]} classes in {len(n_classes)} tasks",

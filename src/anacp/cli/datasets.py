@@ -1,5 +1,7 @@
 """`anacp datasets`: what is known, what is on disk, and whether it is what it should be."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -7,23 +9,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import Progress
 
-from anacp.cli.screen import Screen
-from anacp.datasets import (
-    SOURCES,
-    Card,
-    Duplicate,
-    Verified,
-    data_folder,
-    duplicates,
-    open_dataset,
-    read_sample,
-    verify,
-)
-from anacp.samples import SAMPLES
+from anacp import cli, datasets, samples
 
-datasets = typer.Typer(help="Data sets: what is known, what is on disk, what is missing.", no_args_is_help=True)
+commands = typer.Typer(help="Data sets: what is known, what is on disk, what is missing.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(help="A known name, sample:NAME, folder:PATH, or the path of a file.")]
 Root = Annotated[Path | None, typer.Option(help="Folder of the data sets; else $ANACP_DATA, else ~/.cache/anacp/data.")]
@@ -34,7 +23,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, nothing else."
 class Row:
     """A line of `anacp datasets list`."""
 
-    card: Card
+    card: datasets.Card
     paths: tuple[Path | str, ...]
     advice: str
 
@@ -49,19 +38,19 @@ class Row:
         return {**card, "paths": [str(path) for path in self.paths], "advice": self.advice}
 
 
-@datasets.command("list")
+@commands.command("list")
 def list_datasets(root: Root = None, as_json: AsJson = False) -> None:
     """List the data sets known by name, and where each is or should go."""
-    folder = data_folder(root)
+    folder = datasets.data_folder(root)
     rows = []
-    for _, known in sorted(SOURCES.items()):
+    for _, known in sorted(datasets.SOURCES.items()):
         found = known.find(folder)
         rows.append(Row(known.card, found.paths if found else (), "" if found else known.advice(folder)))
-    rows += [Row(read_sample(name).card, ("embedded in the package",), "") for name in SAMPLES]
+    rows += [Row(datasets.read_sample(name).card, ("embedded in the package",), "") for name in samples.SAMPLES]
     if as_json:
         print(json.dumps({"folder": str(folder), "datasets": [row.as_dict() for row in rows]}))
         return
-    console = Screen()
+    console = cli.Screen()
     console.print(f"{'name':<18} {'kind':<9} {'classes':>7}  where", style="bold")
     for row in rows:
         line = f"{row.card.name:<18} {row.card.modality:<9} {row.card.n_classes or '':>7}  {row.where or 'missing'}"
@@ -73,28 +62,32 @@ def list_datasets(root: Root = None, as_json: AsJson = False) -> None:
     console.print("Your own: folder:PATH of class folders, or a .csv, .jsonl, .npz, .parquet file.", highlight=False)
 
 
-@datasets.command("card")
+@commands.command("card")
 def show_card(name: Name, root: Root = None, as_json: AsJson = False) -> None:
     """Show where a data set comes from, its terms, and what it should contain."""
     shown = _card(name, root).as_dict()
     if as_json:
         print(json.dumps(shown))
         return
-    console = Screen()
+    console = cli.Screen()
     for key, value in shown.items():
         text = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else str(value)
         console.print(f"{key.replace('n_', ''):<10} {text or 'not stated'}", highlight=False, soft_wrap=True)
 
 
-@datasets.command("check")
+@commands.command("check")
 def check(name: Name, root: Root = None, as_json: AsJson = False) -> None:
     """Compare checksums and sizes with the published ones, and look for test examples among the training ones."""
-    console = Screen(quiet=as_json)
-    data = open_dataset(name, root=root)
-    files = list(verify(name, root=root)) if data.name in SOURCES else []
-    with Progress(console=console, disable=not console.is_terminal) as progress:
+    from rich import progress as bars
+
+    console = cli.Screen(quiet=as_json)
+    data = datasets.open_dataset(name, root=root)
+    files = list(datasets.verify(name, root=root)) if data.name in datasets.SOURCES else []
+    with bars.Progress(console=console, disable=not console.is_terminal) as progress:
         bar = progress.add_task("duplicates", total=None)
-        found = duplicates(data, report=lambda step: progress.update(bar, completed=step.done, total=step.total))
+        found = datasets.duplicates(
+            data, report=lambda step: progress.update(bar, completed=step.done, total=step.total)
+        )
     sizes = {**data.sizes, "all": sum(data.sizes.values()), "classes": len(data.classes)}
     expected = {**data.card.sizes, **({"classes": data.card.n_classes} if data.card.n_classes else {})}
     passed = all(file.agrees is not False for file in files) and all(sizes.get(k) == v for k, v in expected.items())
@@ -108,7 +101,10 @@ def check(name: Name, root: Root = None, as_json: AsJson = False) -> None:
 
 
 def _findings(
-    files: Sequence[Verified], sizes: Mapping[str, int], expected: Mapping[str, int], found: Sequence[Duplicate]
+    files: Sequence[datasets.Verified],
+    sizes: Mapping[str, int],
+    expected: Mapping[str, int],
+    found: Sequence[datasets.Duplicate],
 ) -> Iterator[str]:
     for file in files:
         verdict = {
@@ -128,7 +124,7 @@ def _findings(
         yield f"  … and {len(found) - 10} more; --json lists all."
 
 
-def _card(name: str, root: Path | None) -> Card:
+def _card(name: str, root: Path | None) -> datasets.Card:
     if ":" in name or "/" in name or Path(name).suffix:
-        return open_dataset(name, root=root).card
-    return SOURCES.find(name).card
+        return datasets.open_dataset(name, root=root).card
+    return datasets.SOURCES.find(name).card

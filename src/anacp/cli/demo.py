@@ -1,24 +1,23 @@
 """`anacp demo`: the main job in a minute, on the embedded samples."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from anacp.cli.progress import progress_bars
-from anacp.cli.screen import Screen
-from anacp.datasets import Dataset, read_sample
-from anacp.evaluation import average_incremental_accuracy, last_accuracy
-from anacp.experiments import Step, accuracy_matrix, follow
-from anacp.learners import NCM, AnaCP, Learner
-from anacp.reports import accuracy_curves, accuracy_heat_map
-from anacp.scenarios import ClassIncremental
+from anacp import cli, datasets, evaluation, experiments, learners, reports
 from anacp.words import format_bytes
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from anacp.scenarios import ClassIncremental
 
 
 def demo(
@@ -28,13 +27,18 @@ def demo(
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON, nothing else.")] = False,
 ) -> None:
     """Learn the classes of a sample in 10 tasks, AnaCP beside NCM, and draw what happened."""
-    console = Screen(quiet=as_json)
-    data = read_sample(sample)
+    from anacp.scenarios import ClassIncremental
+
+    console = cli.Screen(quiet=as_json)
+    data = datasets.read_sample(sample)
     scenario = ClassIncremental(data.train.labels, n_tasks=10, seed=seed)
-    learners: dict[str, Learner[Any]] = {"NCM": NCM(random_state=seed), "AnaCP": AnaCP(random_state=seed)}
+    chosen: dict[str, learners.Learner[Any]] = {
+        "NCM": learners.NCM(random_state=seed),
+        "AnaCP": learners.AnaCP(random_state=seed),
+    }
     console.print(data.card.title, highlight=False, soft_wrap=True)
     console.print(f"{len(scenario.classes)} classes arrive in {len(scenario)} tasks.\n", highlight=False)
-    results = _run_all(learners, data, scenario, console)
+    results = _run_all(chosen, data, scenario, console)
     console.print(_table(results))
     output.mkdir(parents=True, exist_ok=True)
     summary = _write(results, data, scenario, output)
@@ -46,15 +50,15 @@ def demo(
 
 
 def _run_all(
-    learners: dict[str, Learner[Any]], data: Dataset, scenario: ClassIncremental, console: Console
-) -> dict[str, list[Step]]:
+    chosen: dict[str, learners.Learner[Any]], data: datasets.Dataset, scenario: ClassIncremental, console: Console
+) -> dict[str, list[experiments.Step]]:
     live = console.is_terminal
-    results: dict[str, list[Step]] = {name: [] for name in learners}
-    with progress_bars(console) as progress:
-        bars = {name: progress.add_task(f"{name:<6}", total=len(scenario), status="", start=False) for name in learners}
-        for name, learner in learners.items():
+    results: dict[str, list[experiments.Step]] = {name: [] for name in chosen}
+    with cli.progress_bars(console) as progress:
+        bars = {name: progress.add_task(f"{name:<6}", total=len(scenario), status="", start=False) for name in chosen}
+        for name, learner in chosen.items():
             progress.start_task(bars[name])
-            for step in (judged.step for judged in follow(learner, data.train, data.test, scenario)):
+            for step in (judged.step for judged in experiments.follow(learner, data.train, data.test, scenario)):
                 results[name].append(step)
                 status = f"{step.n_classes:>3} classes  {step.accuracy:5.2f} %"
                 progress.update(bars[name], advance=1, status=status)
@@ -64,12 +68,14 @@ def _run_all(
     return results
 
 
-def _line(name: str, step: Step) -> str:
+def _line(name: str, step: experiments.Step) -> str:
     seconds = sum(step.seconds.values())
     return f"{name:<6} task {step.task + 1:>2}  {step.n_classes:>3} classes  {step.accuracy:5.2f} %  {seconds:5.1f} s"
 
 
-def _table(results: dict[str, list[Step]]) -> Table:
+def _table(results: dict[str, list[experiments.Step]]) -> Table:
+    from rich.table import Table
+
     table = Table("learner", box=None, pad_edge=False, header_style="bold")
     for column in ("A_last %", "A_avg %", "learn s", "solve s", "predict s", "stored"):
         table.add_column(column, justify="right")
@@ -87,26 +93,26 @@ def _table(results: dict[str, list[Step]]) -> Table:
     return table
 
 
-def _metrics(steps: Sequence[Step]) -> dict[str, float]:
-    matrix = accuracy_matrix(steps)
+def _metrics(steps: Sequence[experiments.Step]) -> dict[str, float]:
+    matrix = experiments.accuracy_matrix(steps)
     return {
-        "A_last": last_accuracy(matrix),
-        "A_avg": average_incremental_accuracy(matrix),
+        "A_last": evaluation.last_accuracy(matrix),
+        "A_avg": evaluation.average_incremental_accuracy(matrix),
         **{f"{kind}_seconds": sum(step.seconds[kind] for step in steps) for kind in ("learn", "solve", "predict")},
         "stored_bytes": steps[-1].state_bytes,
     }
 
 
 def _write(
-    results: dict[str, list[Step]], data: Dataset, scenario: ClassIncremental, output: Path
+    results: dict[str, list[experiments.Step]], data: datasets.Dataset, scenario: ClassIncremental, output: Path
 ) -> dict[str, object]:
     first = next(iter(results.values()))
     curves = {name: [step.accuracy for step in steps] for name, steps in results.items()}
     title = f"{data.name}: {len(scenario.classes)} classes in {len(scenario)} tasks"
-    figure = accuracy_curves(curves, [step.n_classes for step in first], title=title)
+    figure = reports.accuracy_curves(curves, [step.n_classes for step in first], title=title)
     figure.savefig(output / "accuracy_curve.png")
-    matrix = accuracy_matrix(results["AnaCP"])
-    accuracy_heat_map(matrix, title=f"AnaCP on {data.name}").savefig(output / "accuracy_matrix.png")
+    matrix = experiments.accuracy_matrix(results["AnaCP"])
+    reports.accuracy_heat_map(matrix, title=f"AnaCP on {data.name}").savefig(output / "accuracy_matrix.png")
     summary: dict[str, object] = {
         "sample": data.name,
         "n_tasks": len(scenario),

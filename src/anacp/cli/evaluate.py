@@ -1,27 +1,25 @@
 """`anacp evaluate`: how good a model is on examples it has not learned."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
-from numpy.typing import NDArray
-from rich.console import Console
-from rich.table import Table
 
+from anacp import cli, datasets, evaluation, methods, reports
 from anacp.cli.options import AsJson, Backbone, ModelPath, RemoteCode, Split
-from anacp.cli.progress import shown_progress
-from anacp.cli.screen import Screen
-from anacp.datasets import feature_examples, read_labelled
 from anacp.errors import InputError
-from anacp.evaluation import ClassResult, class_results, confusion_matrix, expected_calibration_error
 from anacp.files import replacing
-from anacp.methods import Classifier, answer, load, modality_of
-from anacp.reports import confusion_map
 from anacp.words import counted, visible
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from rich.console import Console
 
 WORST = 10
 
@@ -45,29 +43,33 @@ def evaluate(
     as_json: AsJson = False,
 ) -> None:
     """Measure accuracy, class by class, and whether the probabilities can be trusted."""
-    console = Screen(quiet=as_json)
-    loaded = load(model, backbone=backbone, remote_code=remote_code)
-    read = feature_examples if modality_of(loaded) == "features" else read_labelled
+    import numpy as np
+
+    console = cli.Screen(quiet=as_json)
+    loaded = methods.load(model, backbone=backbone, remote_code=remote_code)
+    read = datasets.feature_examples if methods.modality_of(loaded) == "features" else datasets.read_labelled
     every = read(path, split=split)
     known = np.isin(every.labels, loaded.classes_)
     if not known.any():
         raise InputError(f"Expected examples of classes that {model} knows in {path}, got none of {len(every)}.")
     examples = every.take(known)
-    with shown_progress(console) as report:
-        found = answer(loaded, list(examples.items), report=report)
-    n_learned = int(loaded.learned(found.digests, examples.labels).sum()) if isinstance(loaded, Classifier) else 0
+    with cli.shown_progress(console) as report:
+        found = methods.answer(loaded, list(examples.items), report=report)
+    n_learned = (
+        int(loaded.learned(found.digests, examples.labels).sum()) if isinstance(loaded, methods.Classifier) else 0
+    )
     predicted, confidence = found.labels, found.probabilities.max(1)
     correct = predicted == examples.labels
     classes = found.classes.tolist()
-    matrix = confusion_matrix(examples.labels, predicted, found.classes)
-    results = class_results(matrix, classes)
+    matrix = evaluation.confusion_matrix(examples.labels, predicted, found.classes)
+    results = evaluation.class_results(matrix, classes)
     facts: dict[str, Any] = {
         "model": str(model),
         "examples": len(examples),
         "classes": len(results),
         "accuracy": 100 * float(correct.mean()),
         "mean_class_accuracy": float(np.mean([result.accuracy for result in results])),
-        "expected_calibration_error": expected_calibration_error(confidence, correct),
+        "expected_calibration_error": evaluation.expected_calibration_error(confidence, correct),
         "learned_examples": n_learned,
         "unknown_class_examples": len(every) - len(examples),
         "per_class": [asdict(result) | {"accuracy": result.accuracy} for result in results],
@@ -82,7 +84,9 @@ def evaluate(
         console.print(f"\n{output}/: confusion.png, results.json", highlight=False, soft_wrap=True, markup=False)
 
 
-def _show(console: Console, facts: dict[str, Any], results: list[ClassResult]) -> None:
+def _show(console: Console, facts: dict[str, Any], results: list[evaluation.ClassResult]) -> None:
+    from rich.table import Table
+
     judged = f"{counted(facts['examples'], 'example')} of {counted(facts['classes'], 'class')}"
     head = (
         f"{facts['accuracy']:.1f} % of {judged} right, "
@@ -111,7 +115,7 @@ def _show(console: Console, facts: dict[str, Any], results: list[ClassResult]) -
 
 def _write(output: Path, facts: dict[str, Any], matrix: NDArray[np.int64], classes: Sequence[Any], model: Path) -> None:
     title = f"{model.name}: {facts['accuracy']:.1f} % of {facts['examples']:,} examples right"
-    figure = confusion_map(matrix, classes, title=title)
+    figure = reports.confusion_map(matrix, classes, title=title)
     with replacing(output / "confusion.png") as path:
         figure.savefig(path, format="png")
     with replacing(output / "results.json") as path:

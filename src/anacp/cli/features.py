@@ -1,15 +1,19 @@
 """`anacp features`: look after the store of extracted features."""
 
+from __future__ import annotations
+
 import json
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
-from anacp.cli.screen import Screen, say
-from anacp.encoders import FeatureEntry, FeatureStore
+from anacp import cli, encoders
+from anacp.cli.say import say
 from anacp.errors import FeatureStoreError, ParameterError
 from anacp.words import counted, format_bytes
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 features = typer.Typer(help="List, check and clear the features that were computed.", no_args_is_help=True)
 AsJson = Annotated[bool, typer.Option("--json", help="Print the results as JSON, nothing else.")]
@@ -18,12 +22,12 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the results as JSON,
 @features.command("list")
 def list_(as_json: AsJson = False) -> None:
     """List what is stored: key, backbone, rows, size, days since something was added."""
-    store = FeatureStore()
+    store = encoders.FeatureStore()
     entries = [_facts(entry) for entry in store.entries()]
     if as_json:
         print(json.dumps(entries))
         return
-    console = Screen()
+    console = cli.Screen()
     if not entries:
         console.print(f"No features in {store.root}", highlight=False, soft_wrap=True)
         return
@@ -37,7 +41,7 @@ def list_(as_json: AsJson = False) -> None:
 @features.command()
 def verify(as_json: AsJson = False) -> None:
     """Read every shard: it opens, has its rows, they are finite and as they were written. Exit code 1 if not."""
-    found = [{"key": entry.key, "problems": entry.problems()} for entry in FeatureStore().entries()]
+    found = [{"key": entry.key, "problems": entry.problems()} for entry in encoders.FeatureStore().entries()]
     damaged = [entry for entry in found if entry["problems"]]
     if as_json:
         print(json.dumps(found))
@@ -63,12 +67,12 @@ def prune(
     """Remove stored features; says what will be freed, and asks."""
     if not everything and older_than is None and backbone is None:
         raise ParameterError("Expected what to remove, got nothing. Give --older-than DAYS, --backbone NAME or --all.")
-    chosen = [entry for entry in FeatureStore().entries() if _matches(_facts(entry), older_than, backbone)]
+    chosen = [entry for entry in encoders.FeatureStore().entries() if _matches(_facts(entry), older_than, backbone)]
     facts = [_facts(entry) for entry in chosen]
     size = sum(fact["bytes"] for fact in facts)
     summary = f"{counted(len(chosen), 'entry')}, {format_bytes(size)}"
     if not as_json and facts:
-        Screen().print(_table(facts))
+        cli.Screen().print(_table(facts))
         say(f"\nThis frees {summary}.")
     # Whoever reads JSON cannot be asked: without --yes it is a preview.
     remove = yes or (bool(chosen) and not as_json and typer.confirm("Remove them?"))
@@ -86,7 +90,7 @@ def _matches(fact: dict[str, Any], older_than: float | None, backbone: str | Non
     return old_enough and backbone in (None, fact["backbone"])
 
 
-def _facts(entry: FeatureEntry) -> dict[str, Any]:
+def _facts(entry: encoders.FeatureEntry) -> dict[str, Any]:
     facts: dict[str, Any] = {"key": entry.key, "bytes": entry.n_bytes, "age_days": round(entry.age_days, 3)}
     try:
         card = entry.card
@@ -96,6 +100,8 @@ def _facts(entry: FeatureEntry) -> dict[str, Any]:
 
 
 def _table(entries: list[dict[str, Any]]) -> Table:
+    from rich.table import Table
+
     table = Table("key", "backbone", box=None, pad_edge=False, header_style="bold")
     for column in ("rows", "size", "age"):
         table.add_column(column, justify="right")

@@ -1,17 +1,16 @@
 """`anacp forget`: the model that never saw these examples."""
 
+from __future__ import annotations
+
 import json
 from typing import Annotated
 
 import typer
 
-from anacp.cli.options import AsJson, Backbone, ExamplesPath, ModelPath, OnErrorOption, RemoteCode, Solve, Split
-from anacp.cli.progress import shown_progress, solve_visibly
-from anacp.cli.screen import Screen
-from anacp.datasets import read_labelled
+from anacp import cli, datasets, methods
+from anacp.cli.options import AsJson, Backbone, Exact, ExamplesPath, ModelPath, OnErrorOption, RemoteCode, Solve, Split
 from anacp.errors import InputError
 from anacp.files import locked
-from anacp.methods import Classifier
 from anacp.words import counted, listed, visible
 
 
@@ -23,24 +22,25 @@ def forget(
         OnErrorOption, typer.Option(help="An example that was never learned.")
     ] = OnErrorOption.refuse,
     solve: Solve = True,
+    exact: Exact = False,
     backbone: Backbone = None,
     remote_code: RemoteCode = False,
     as_json: AsJson = False,
 ) -> None:
     """Unlearn examples exactly; a class whose last example goes is forgotten."""
-    console = Screen(quiet=as_json)
-    examples = read_labelled(path, split=split)
+    console = cli.Screen(quiet=as_json)
+    examples = datasets.read_labelled(path, split=split)
     items = list(examples.items)
     with locked(model):
-        classifier = Classifier.load(model, backbone=backbone, remote_code=remote_code)
-        with shown_progress(console) as report:
+        classifier = methods.Classifier.load(model, backbone=backbone, remote_code=remote_code)
+        with cli.shown_progress(console) as report:
             result = classifier.forget(items, examples.labels, on_unknown=on_unknown.value, report=report)
         if not classifier.n_examples:
             raise InputError(f"Expected something to remain, got all examples of {model} to forget. Delete it instead.")
         if result.n_forgotten:
             if solve:
-                solve_visibly(classifier, console)
-            classifier.save(model)
+                cli.solve_visibly(classifier, console)
+            classifier.save(model, exact=exact)
     facts = {
         "model": str(model),
         "forgotten_examples": result.n_forgotten,

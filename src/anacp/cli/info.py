@@ -1,16 +1,15 @@
 """`anacp info`: what is in a model file, without loading it."""
 
+from __future__ import annotations
+
 import json
 import warnings
 from typing import Any
 
+from anacp import encoders, files, learners, methods, statistics
 from anacp.cli.options import AsJson, ModelPath
-from anacp.cli.screen import say
-from anacp.encoders import Origin
+from anacp.cli.say import say
 from anacp.errors import UncheckedFileWarning
-from anacp.files import TensorFile
-from anacp.learners import MODEL
-from anacp.methods import check_model_header
 from anacp.words import counted, format_bytes, visible
 
 KINDS = {"learner": "a learner of features", "classifier": "a classifier", "trained": "a trained network"}
@@ -20,9 +19,9 @@ def info(model: ModelPath, as_json: AsJson = False) -> None:
     """Show kind, backbone, method, classes with their numbers of examples, size, date and version."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UncheckedFileWarning)  # said below
-        file = TensorFile(model, MODEL)
-    kind, header = check_model_header(file), file.header
-    counts = [tensor.tolist() for tensor in file.tensors("moments.counts").values()]  # a trained network has none
+        file = files.TensorFile(model, learners.MODEL)
+    kind, header = methods.check_model_header(file), file.header
+    counts = [file.integers("moments.counts")] if "moments.counts" in file.sizes() else []  # a trained network has none
     if counts and len(counts[0]) != len(header["classes"]):
         raise file.damage("moments.counts are not those of its classes")
     examples = counts[0] if counts else [None] * len(header["classes"])
@@ -37,6 +36,7 @@ def info(model: ModelPath, as_json: AsJson = False) -> None:
         "examples": sum(counts[0]) if counts else None,
         "classes": classes,
         "solved": header.get("solution") is not None if counts else None,
+        "exact": not statistics.is_coded({name.rpartition(".")[2]: None for name in file.sizes()}),
         "bytes": model.stat().st_size,
         "checked": file.sealed,
         "saved": header.get("saved"),
@@ -56,10 +56,10 @@ def _lines(facts: dict[str, Any]) -> dict[str, str]:
     backbone, classes = facts["backbone"], counted(len(facts["classes"]), "class")
     lines = {
         "kind": KINDS[facts["kind"]],
-        "backbone": str(Origin.restored(backbone)) if backbone else "none",
+        "backbone": str(encoders.Origin.restored(backbone)) if backbone else "none",
         "learner": facts["learner"],
         "learned": classes if facts["examples"] is None else f"{counted(facts['examples'], 'example')} of {classes}",
-        "size": format_bytes(facts["bytes"]),
+        "size": f"{format_bytes(facts['bytes'])}, {'every bit' if facts['exact'] else 'large matrices in fewer bits'}",
         "saved": f"{facts['saved'] or 'date not stated'} by {facts['written_by']}",
     }
     if not facts["checked"]:

@@ -1,5 +1,7 @@
 """`anacp learn`: photos or sentences into a model file, now and again."""
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
 from time import perf_counter
@@ -7,15 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
-from anacp.cli.options import AsJson, ExamplesPath, OnErrorOption, RemoteCode, Solve, Split
-from anacp.cli.progress import shown_progress, solve_visibly
-from anacp.cli.screen import Screen
-from anacp.datasets import is_text_file, read_labelled
-from anacp.encoders import Encoder, FeatureStore
+from anacp import cli, datasets, encoders, items, methods
+from anacp.cli.options import AsJson, Exact, ExamplesPath, OnErrorOption, RemoteCode, Solve, Split
 from anacp.errors import InputError, MismatchError
 from anacp.files import home, locked
-from anacp.items import content_hash
-from anacp.methods import Classifier, Learned, find_method, methods_in
 from anacp.words import counted, format_bytes, listed, visible
 
 BACKBONES = {"image": "efficientnet-lite0", "text": "minilm-l6"}
@@ -34,24 +31,25 @@ def learn(
     split: Split = None,
     on_error: Annotated[OnErrorOption, typer.Option(help="An image that cannot be read.")] = OnErrorOption.refuse,
     solve: Solve = True,
+    exact: Exact = False,
     remote_code: RemoteCode = False,
     as_json: AsJson = False,
 ) -> None:
     """Learn labelled examples: new classes, more of old ones, or both. What is known already is left out."""
-    console = Screen(quiet=as_json)
-    examples = read_labelled(path, split=split)
-    modality = "text" if is_text_file(path) else "image"
+    console = cli.Screen(quiet=as_json)
+    examples = datasets.read_labelled(path, split=split)
+    modality = "text" if datasets.is_text_file(path) else "image"
     items = list(examples.items)
     with locked(model):
         classifier = _open(model, modality, backbone, learner, remote_code)
-        with shown_progress(console) as report:
+        with cli.shown_progress(console) as report:
             result = classifier.learn(items, examples.labels, on_error=on_error.value, report=report)
         if not result.n_new and not classifier.n_examples:
             raise InputError(f"Expected images that can be read in {path}, got none of {len(result.skipped)}.")
-        solve_seconds = solve_visibly(classifier, console) if solve and result.n_new else 0.0
+        solve_seconds = cli.solve_visibly(classifier, console) if solve and result.n_new else 0.0
         start = perf_counter()
         if result.n_new:
-            classifier.save(model)
+            classifier.save(model, exact=exact)
         save_seconds = perf_counter() - start
         _unfinished(model).clear()  # features were kept against being stopped; the model file knows the examples now
     facts = _facts(model, classifier, result, solve_seconds, save_seconds)
@@ -61,19 +59,21 @@ def learn(
         console.print(line, highlight=False, soft_wrap=True, markup=False)
 
 
-def _open(model: Path, modality: str, backbone: str | None, learner: str | None, remote_code: bool) -> Classifier:
+def _open(
+    model: Path, modality: str, backbone: str | None, learner: str | None, remote_code: bool
+) -> methods.Classifier:
     store = _unfinished(model)
     method = None if learner is None else _method(learner)
     if not model.exists():
-        encoder = Encoder(backbone or BACKBONES[modality], remote_code=remote_code)
-        return Classifier(encoder, method or "AnaCP", store=store)
-    classifier = Classifier.load(model, backbone=backbone, store=store, remote_code=remote_code)
+        encoder = encoders.Encoder(backbone or BACKBONES[modality], remote_code=remote_code)
+        return methods.Classifier(encoder, method or "AnaCP", store=store)
+    classifier = methods.Classifier.load(model, backbone=backbone, store=store, remote_code=remote_code)
     if classifier.modality != modality:
         raise MismatchError(
             f"Expected {classifier.modality}s, which {model} was learned with ({classifier.encoder.name}), "
             f"got {modality}s. Give another --model for these."
         )
-    asked, learned = None if method is None else find_method(method).new(), classifier.learner
+    asked, learned = None if method is None else methods.find_method(method).new(), classifier.learner
     if asked is not None and (type(asked) is not type(learned) or asked.get_params() != learned.get_params()):
         raise MismatchError(
             f"Expected --learner {type(learned).__name__} as in {model}, or none, got {learner}. "
@@ -86,19 +86,19 @@ def _method(learner: str) -> str:
     """Return the name of a method, or of the one in a file of one's own."""
     if not learner.endswith(".py"):
         return learner
-    names = methods_in(learner)
+    names = methods.methods_in(learner)
     if len(names) > 1:
         raise InputError(f"Expected one method in {learner}, got {', '.join(names)}. Name one of them: --learner NAME.")
     return names[0]
 
 
-def _unfinished(model: Path) -> FeatureStore:
+def _unfinished(model: Path) -> encoders.FeatureStore:
     """Return where the features of one model are kept until it is saved."""
-    return FeatureStore(home() / "unfinished" / content_hash(str(model.resolve()).encode()))
+    return encoders.FeatureStore(home() / "unfinished" / items.content_hash(str(model.resolve()).encode()))
 
 
 def _facts(
-    model: Path, classifier: Classifier, result: Learned, solve_seconds: float, save_seconds: float
+    model: Path, classifier: methods.Classifier, result: methods.Learned, solve_seconds: float, save_seconds: float
 ) -> dict[str, Any]:
     return {
         "model": str(model),
@@ -116,7 +116,7 @@ def _facts(
     }
 
 
-def _lines(model: Path, facts: dict[str, Any], result: Learned) -> list[str]:
+def _lines(model: Path, facts: dict[str, Any], result: methods.Learned) -> list[str]:
     for_now = f"{counted(facts['known_examples'], 'example')} known already, {facts['new_examples']:,} new"
     lines = [f"skipped {visible(item)}: {visible(reason)}" for item, reason in result.skipped]
     lines.append(for_now + (f", {len(result.skipped):,} skipped" if result.skipped else ""))

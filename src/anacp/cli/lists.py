@@ -1,7 +1,9 @@
 """Lists on the command line, separated by commas."""
 
+from __future__ import annotations
+
+from anacp import methods
 from anacp.errors import ParameterError
-from anacp.methods import methods_in
 
 
 def names(listed: str) -> list[str]:
@@ -13,7 +15,7 @@ def named_methods(listed: str) -> list[tuple[str, str | None]]:
     """Return names of methods, those from a file of one's own with the file."""
     named: list[tuple[str, str | None]] = []
     for entry in names(listed):
-        named += [(name, entry) for name in methods_in(entry)] if entry.endswith(".py") else [(entry, None)]
+        named += [(name, entry) for name in methods.methods_in(entry)] if entry.endswith(".py") else [(entry, None)]
     return named
 
 

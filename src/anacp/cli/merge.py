@@ -1,17 +1,18 @@
 """`anacp merge`: several models as one."""
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from anacp.cli.options import AsJson, Solve
-from anacp.cli.progress import solve_visibly
-from anacp.cli.screen import Screen, say
+from anacp import cli, methods
+from anacp.cli.options import AsJson, Exact, Solve
+from anacp.cli.say import say
 from anacp.errors import InputError
 from anacp.files import locked
-from anacp.methods import Classifier
 from anacp.words import counted, format_bytes
 
 
@@ -19,18 +20,19 @@ def merge(
     models: Annotated[list[Path], typer.Argument(help="Two or more model files.", show_default=False)],
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.", show_default=False)],
     solve: Solve = True,
+    exact: Exact = False,
     as_json: AsJson = False,
 ) -> None:
     """Write the model that learned the examples of all; they must have no example in common."""
     if len(models) < 2:
         raise InputError(f"Expected two or more models, got {len(models)}. Name them one after the other.")
-    merged = Classifier.load(models[0])
+    merged = methods.Classifier.load(models[0])
     for path in models[1:]:
-        merged = merged + Classifier.load(path)
+        merged = merged + methods.Classifier.load(path)
     if solve:
-        solve_visibly(merged, Screen(quiet=as_json))
+        cli.solve_visibly(merged, cli.Screen(quiet=as_json))
     with locked(output):
-        merged.save(output)
+        merged.save(output, exact=exact)
     facts = {
         "model": str(output),
         "examples": merged.n_examples,

@@ -40,4 +40,8 @@ RemoteCode = Annotated[
     bool,
     typer.Option("--remote-code", help="Run Python files that come with the --backbone given: only if you trust it."),
 ]
+Exact = Annotated[
+    bool,
+    typer.Option("--exact", help="Keep every bit in the file, instead of 8 bits for each entry of large matrices."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, nothing else.")]

@@ -1,19 +1,18 @@
 """`anacp predict`: images, texts or rows of features to class names."""
 
+from __future__ import annotations
+
 import json
 import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
+from anacp import cli, datasets, methods
 from anacp.cli.options import AsJson, Backbone, ModelPath, OnErrorOption, RemoteCode
-from anacp.cli.progress import shown_progress
-from anacp.cli.screen import Screen, say
-from anacp.datasets import feature_examples, image_files
+from anacp.cli.say import say
 from anacp.errors import InputError
-from anacp.methods import answer, load, modality_of
 from anacp.words import visible
 
 
@@ -33,11 +32,11 @@ def predict(
     as_json: AsJson = False,
 ) -> None:
     """Name the likeliest classes of images, texts or rows of features, with probabilities."""
-    console = Screen(quiet=as_json, stderr=True)
-    loaded = load(model, backbone=backbone, remote_code=remote_code)
-    names, items = {"text": _texts, "image": _images, "features": _rows}[modality_of(loaded)](inputs)
-    with shown_progress(console) as report:
-        found = answer(loaded, items, on_error=on_error.value, report=report)
+    console = cli.Screen(quiet=as_json, stderr=True)
+    predictor = methods.Predictor(model, backbone=backbone, remote_code=remote_code)
+    names, items = {"text": _texts, "image": _images, "features": _rows}[predictor.modality](inputs)
+    with cli.shown_progress(console) as report:
+        found = predictor.answer(items, on_error=on_error.value, report=report)
     named, ranked = [names[row] for row in found.kept], found.ranked(top)
     if as_json:
         rows: list[dict[str, Any]] = [
@@ -66,7 +65,7 @@ def _images(inputs: list[str]) -> tuple[list[str], list[Path]]:
     files: list[Path] = []
     for name in inputs:
         path = Path(name).expanduser()
-        found = image_files(path) if path.is_dir() else [path]
+        found = datasets.image_files(path) if path.is_dir() else [path]
         if not found:
             raise InputError(f"Expected images in the folder {path}, got none.")
         files += found
@@ -74,6 +73,8 @@ def _images(inputs: list[str]) -> tuple[list[str], list[Path]]:
 
 
 def _rows(inputs: list[str]) -> tuple[list[str], Any]:
-    matrices = [np.asarray(feature_examples(name).items) for name in inputs]
+    import numpy as np
+
+    matrices = [np.asarray(datasets.feature_examples(name).items) for name in inputs]
     names = [f"{name} row {row}" for name, x in zip(inputs, matrices, strict=True) for row in range(len(x))]
     return names, np.concatenate(matrices)

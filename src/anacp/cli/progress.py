@@ -1,5 +1,7 @@
 """How long work shows itself on a terminal; elsewhere it stays silent."""
 
+from __future__ import annotations
+
 import contextlib
 from collections.abc import Iterator
 from time import perf_counter
@@ -8,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 
-from anacp.methods import Classifier
+from anacp import methods
 from anacp.progress import Progress, Report
 
 
@@ -41,7 +43,7 @@ def shown_progress(console: Console) -> Iterator[Report]:
         yield follow
 
 
-def solve_visibly(classifier: Classifier, console: Console) -> float:
+def solve_visibly(classifier: methods.Classifier, console: Console) -> float:
     """Solve, and return how many seconds it took."""
     start = perf_counter()
     with console.status("solving"):

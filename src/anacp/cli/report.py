@@ -1,14 +1,15 @@
 """`anacp report`: finished runs as one page, with tables and figures."""
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from anacp import cli, reports
 from anacp.cli.options import AsJson
-from anacp.cli.screen import Screen
-from anacp.reports import collect, write_report
 from anacp.words import counted
 
 
@@ -24,13 +25,13 @@ def report_command(
     as_json: AsJson = False,
 ) -> None:
     """Write what finished runs found: one HTML page that needs nothing else, and tables in Markdown, LaTeX and CSV."""
-    console = Screen(quiet=as_json, soft_wrap=True, highlight=False, markup=False)
-    collection = collect(folders)
+    console = cli.Screen(quiet=as_json, soft_wrap=True, highlight=False, markup=False)
+    collection = reports.collect(folders)
     console.print(f"{counted(len(collection.runs), 'finished run')} read")
     for entry in collection.left_out:
         console.print(f"left out: {entry.folder}: {entry.reason}")
     chosen = [name.strip() for name in formats.split(",") if name.strip()]
-    written = write_report(collection, output, title=title, formats=chosen)
+    written = reports.write_report(collection, output, title=title, formats=chosen)
     for path in written:
         console.print(f"{path}")
     if as_json:

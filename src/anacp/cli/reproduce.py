@@ -1,20 +1,21 @@
 """`anacp reproduce`: one of the paper's tables, from the data to the finished report; run again to resume."""
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
+from anacp import cli, experiments, reports
 from anacp.cli.lists import names, numbers
 from anacp.cli.options import AsJson
-from anacp.cli.screen import Screen
-from anacp.cli.sweeps import ShownSweep, comparison_table, timing
 from anacp.errors import MissingDataError
-from anacp.experiments import PlannedTable, RunResult, compared, plan, sweep
 from anacp.paper import TABLES
-from anacp.reports import report
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def reproduce(
@@ -46,8 +47,8 @@ def reproduce(
     as_json: AsJson = False,
 ) -> None:
     """Run one of the paper's tables and write its report."""
-    console = Screen(quiet=as_json, highlight=False, soft_wrap=True)
-    made = plan(
+    console = cli.Screen(quiet=as_json, highlight=False, soft_wrap=True)
+    made = experiments.plan(
         table,
         datasets=names(dataset),
         backbone=backbone,
@@ -59,24 +60,24 @@ def reproduce(
     _say(made, table, console)
     runs = made.specifications
     folder = output or Path(f"anacp-{table}{'-substitute' if substitute else ''}{'-quick' if quick else ''}")
-    shown = ShownSweep(console, len(runs))
+    shown = cli.ShownSweep(console, len(runs))
     try:
-        shown.follow(sweep(runs, folder, jobs=1 if table == "efficiency" else jobs, report=shown.working))
+        shown.follow(experiments.sweep(runs, folder, jobs=1 if table == "efficiency" else jobs, report=shown.working))
     except KeyboardInterrupt:
         console.print("\nStopped. What is finished is kept: run the same command to resume.")
         raise typer.Exit(130) from None
     results = shown.results(runs)
-    written = report([folder], folder / "report.html", formats=("html", "md", "tex", "csv"))
+    written = reports.report([folder], folder / "report.html", formats=("html", "md", "tex", "csv"))
     if as_json:
         print(json.dumps(_facts(made, results, written)))
-    console.print(comparison_table(compared(results)))
-    console.print(f"\n{timing(results)}\n")
+    console.print(cli.comparison_table(experiments.compared(results)))
+    console.print(f"\n{cli.timing(results)}\n")
     for path in written:
         console.print(str(path), markup=False)
     shown.raise_failed()
 
 
-def _say(made: PlannedTable, table: str, console: Console) -> None:
+def _say(made: experiments.PlannedTable, table: str, console: Console) -> None:
     """Tell what is missing and what stands in for what; refuse where there is nothing to run."""
     for reason in made.missing:
         console.print(f"missing: {reason}", markup=False)
@@ -90,7 +91,9 @@ def _say(made: PlannedTable, table: str, console: Console) -> None:
         console.print(label, markup=False)
 
 
-def _facts(made: PlannedTable, results: list[RunResult], written: list[Path]) -> dict[str, list[str]]:
+def _facts(
+    made: experiments.PlannedTable, results: list[experiments.RunResult], written: list[Path]
+) -> dict[str, list[str]]:
     return {
         "missing": made.missing,
         "runs": [str(one.folder) for one in results],

@@ -1,5 +1,7 @@
 """`anacp run`: an experiment from a file, or from flags; run again to resume."""
 
+from __future__ import annotations
+
 import json
 import tomllib
 from pathlib import Path
@@ -7,12 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
+from anacp import cli, experiments
 from anacp.cli.lists import named_methods, numbers
 from anacp.cli.options import AsJson
-from anacp.cli.screen import Screen
-from anacp.cli.sweeps import ShownSweep, comparison_table, timing
 from anacp.errors import ParameterError
-from anacp.experiments import Specification, compared, expand, specifications, sweep
 
 
 def run_command(
@@ -46,7 +46,7 @@ def run_command(
     as_json: AsJson = False,
 ) -> None:
     """Run an experiment; what is finished is kept, what was interrupted goes on."""
-    console = Screen(quiet=as_json)
+    console = cli.Screen(quiet=as_json)
     flags = {
         "dataset": dataset,
         "backbone": backbone,
@@ -58,9 +58,9 @@ def run_command(
     given = {key: value for key, value in flags.items() if value is not None}
     runs = _asked(specification, given, method, set_ or [])
     folder = output or Path(f"anacp-run-{_stem(specification, runs)}")
-    shown = ShownSweep(console, len(runs))
+    shown = cli.ShownSweep(console, len(runs))
     try:
-        shown.follow(sweep(runs, folder, jobs=jobs, fresh=fresh, report=shown.working))
+        shown.follow(experiments.sweep(runs, folder, jobs=jobs, fresh=fresh, report=shown.working))
     except KeyboardInterrupt:
         console.print("\nStopped. What is finished is kept: run the same command to resume.", highlight=False)
         raise typer.Exit(130) from None
@@ -72,21 +72,23 @@ def run_command(
         listed = [{"folder": str(result.folder)} | one for result, one in zip(results, finished, strict=True)]
         print(json.dumps({"runs": listed, "failed": failed}))
     elif results:
-        console.print(comparison_table(compared(results)))
-        console.print(f"\n{timing(results)}\n", highlight=False)
+        console.print(cli.comparison_table(experiments.compared(results)))
+        console.print(f"\n{cli.timing(results)}\n", highlight=False)
         for path in folders.values():
             console.print(str(path), highlight=False, markup=False, soft_wrap=True)
     shown.raise_failed()
 
 
-def _asked(path: Path | None, given: dict[str, Any], method: str, assignments: list[str]) -> list[Specification]:
+def _asked(
+    path: Path | None, given: dict[str, Any], method: str, assignments: list[str]
+) -> list[experiments.Specification]:
     """Return the runs of a file, or of the flags."""
     if path is not None:
         if given or assignments:
             raise ParameterError(
                 "Expected a file or flags that say what to run, got both. Write all of it into the file."
             )
-        return specifications(path)
+        return experiments.specifications(path)
     if "dataset" not in given:
         raise ParameterError("Expected a TOML file or --dataset, got neither. Say what to run.")
     parameters = dict(map(_assigned, assignments))
@@ -94,7 +96,7 @@ def _asked(path: Path | None, given: dict[str, Any], method: str, assignments: l
         {"name": name, "parameters": parameters} | ({"file": file} if file else {})
         for name, file in named_methods(method)
     ]
-    return expand(given | {"methods": methods})
+    return experiments.expand(given | {"methods": methods})
 
 
 def _assigned(assignment: str) -> tuple[str, Any]:
@@ -108,5 +110,5 @@ def _assigned(assignment: str) -> tuple[str, Any]:
         return name.strip(), text
 
 
-def _stem(path: Path | None, runs: list[Specification]) -> str:
+def _stem(path: Path | None, runs: list[experiments.Specification]) -> str:
     return path.stem if path is not None else runs[0].folder.parts[0]

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import typer
 from rich.console import Console
 from rich.text import Text
 
@@ -18,8 +17,3 @@ class Screen(Console):
     def render_str(self, text: str, **options: Any) -> Text:
         """Return a text that does nothing to the terminal; lines may end."""
         return super().render_str(visible(text, keep="\n"), **options)
-
-
-def say(text: object, *, err: bool = False) -> None:
-    """Print lines that do nothing to the terminal."""
-    typer.echo(visible(text, keep="\n\t"), err=err)

@@ -1,19 +1,20 @@
 """`anacp solve`: what the first prediction would compute, once and for all that follow."""
 
+from __future__ import annotations
+
 import json
 
-from anacp.cli.options import AsJson, ModelPath
-from anacp.cli.progress import solve_visibly
-from anacp.cli.screen import Screen, say
+from anacp import cli, methods
+from anacp.cli.options import AsJson, Exact, ModelPath
+from anacp.cli.say import say
 from anacp.files import locked
-from anacp.methods import Classifier
 
 
-def solve(model: ModelPath, as_json: AsJson = False) -> None:
+def solve(model: ModelPath, exact: Exact = False, as_json: AsJson = False) -> None:
     """Solve a model that was learned with --no-solve, and keep the solution in its file."""
     with locked(model):
-        classifier = Classifier.load(model)
-        seconds = solve_visibly(classifier, Screen(quiet=as_json))
-        classifier.save(model)
+        classifier = methods.Classifier.load(model)
+        seconds = cli.solve_visibly(classifier, cli.Screen(quiet=as_json))
+        classifier.save(model, exact=exact)
     facts = {"model": str(model), "classes": len(classifier.classes_), "seconds": round(seconds, 3)}
     say(json.dumps(facts) if as_json else f"{model}: solved for {facts['classes']:,} classes in {seconds:.1f} s")

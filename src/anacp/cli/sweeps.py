@@ -1,5 +1,7 @@
 """How experiments show themselves: a bar with the time left on a terminal, lines elsewhere, a table at the end."""
 
+from __future__ import annotations
+
 from collections.abc import Generator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -9,8 +11,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from anacp import experiments
 from anacp.errors import AnacpError
-from anacp.experiments import ComparedMethod, Failed, Finished, RunResult, Specification, Status, Stepped, Working
 from anacp.words import format_bytes, visible
 
 # Where there is no bar, a sign of life.
@@ -31,8 +33,8 @@ class ShownSweep:
     def __init__(self, console: Console, n_runs: int) -> None:
         self.console = console
         self.n_runs = n_runs
-        self.finished: dict[Path, RunResult] = {}
-        self.failed: list[Failed] = []
+        self.finished: dict[Path, experiments.RunResult] = {}
+        self.failed: list[experiments.Failed] = []
         self._printed = perf_counter()
         self.bars = Progress(
             TextColumn("{task.description}"),
@@ -46,20 +48,20 @@ class ShownSweep:
         )
         self.bar: TaskID = self.bars.add_task("runs", total=1.0, status="", left="")
 
-    def working(self, event: Working) -> None:
+    def working(self, event: experiments.Working) -> None:
         """Show what takes long between steps."""
         said = f"{_name(event.specification)}: {event.words} {100 * event.share:.0f} %"
         self.bars.update(self.bar, status=said)
         self._print(said, at_once=False)
 
-    def follow(self, statuses: Generator[Status, None, None]) -> None:
+    def follow(self, statuses: Generator[experiments.Status, None, None]) -> None:
         """Show a sweep to its end."""
         with self.bars, closing(statuses):  # stopped here, processes are ended now
             for status in statuses:
                 self._tell(status)
         self.console.print()
 
-    def results(self, specifications: Sequence[Specification]) -> list[RunResult]:
+    def results(self, specifications: Sequence[experiments.Specification]) -> list[experiments.RunResult]:
         """Return what finished, in the order asked for rather than that of the end."""
         return [self.finished[one.folder] for one in specifications if one.folder in self.finished]
 
@@ -69,18 +71,18 @@ class ShownSweep:
             causes = "; ".join(f"{_name(event.specification)}: {event.error}" for event in self.failed)
             raise AnacpError(f"{len(self.failed)} of {self.n_runs} runs failed. {causes}")
 
-    def _tell(self, status: Status) -> None:
+    def _tell(self, status: experiments.Status) -> None:
         event = status.event
         name = _name(event.specification)
         line = ""
-        if isinstance(event, Stepped):
+        if isinstance(event, experiments.Stepped):
             said = f"{name}: {event.step.n_classes} classes, {event.step.accuracy:.2f} %"
-        elif isinstance(event, Finished):
+        elif isinstance(event, experiments.Finished):
             self.finished[event.specification.folder] = event.result
             last = event.result.steps[-1]
             said = f"{name}: {last.n_classes} classes, {last.accuracy:.2f} %"
             line = f"{said}{' (kept from before)' if event.reused else ''}"
-        elif isinstance(event, Failed):
+        elif isinstance(event, experiments.Failed):
             self.failed.append(event)
             said = line = f"{name}: failed"
         left = "" if status.seconds_left is None else f"{_duration(status.seconds_left)} left"
@@ -96,7 +98,7 @@ class ShownSweep:
         self.console.print(f"[{ended}/{self.n_runs}] {line}", highlight=False, markup=False, soft_wrap=True)
 
 
-def comparison_table(table: Sequence[ComparedMethod]) -> Table:
+def comparison_table(table: Sequence[experiments.ComparedMethod]) -> Table:
     """Return the rows as a table; with several data sets, each is named."""
     several = len({row.dataset for row in table}) > 1
     shown = Table(*(["data set"] if several else []), "method", box=None, pad_edge=False, header_style="bold")
@@ -115,7 +117,7 @@ def comparison_table(table: Sequence[ComparedMethod]) -> Table:
     return shown
 
 
-def timing(runs: Sequence[RunResult]) -> str:
+def timing(runs: Sequence[experiments.RunResult]) -> str:
     """Say under which conditions the seconds were measured: beside another run they are longer."""
     found = sorted({(run.environment.get("threads", 0), run.environment.get("jobs", 1)) for run in runs})
     beside = {jobs: f" beside {jobs - 1} other run{'s' * (jobs > 2)}" * (jobs > 1) for _, jobs in found}
@@ -130,7 +132,7 @@ def _with_deviation(mean: float | None, deviation: float | None, n_seeds: int) -
     return f"{mean:.2f} ± {deviation:.2f}" if n_seeds > 1 else f"{mean:.2f}"
 
 
-def _name(specification: Specification) -> str:
+def _name(specification: experiments.Specification) -> str:
     return visible(f"{specification.title} seed {specification.seed}")
 
 

@@ -1,16 +1,21 @@
 """Where examples and labels come from, in their official splits. Images are opened when they are looked at."""
 
-from anacp.datasets.archives import TarImage, ZipImage
-from anacp.datasets.checks import Duplicate, Verified, duplicates, verify
-from anacp.datasets.dataset import Card, Dataset, Examples
-from anacp.datasets.features import read_npz, read_parquet, read_sample
-from anacp.datasets.folder import image_files, read_folder
-from anacp.datasets.labelled import is_text_file, read_labelled
-from anacp.datasets.registry import SOURCES, feature_examples, open_dataset
-from anacp.datasets.sources import Source, data_folder
-from anacp.datasets.tables import TableImage
-from anacp.datasets.texts import read_texts
-from anacp.items import ArrayImage, ImageFile, LazyImage
+from typing import TYPE_CHECKING
+
+from anacp.doors import door
+
+if TYPE_CHECKING:
+    from anacp.datasets.archives import TarImage, ZipImage
+    from anacp.datasets.checks import Duplicate, Verified, duplicates, verify
+    from anacp.datasets.dataset import Card, Dataset, Examples
+    from anacp.datasets.features import read_npz, read_parquet, read_sample
+    from anacp.datasets.folder import image_files, read_folder
+    from anacp.datasets.labelled import is_text_file, read_labelled
+    from anacp.datasets.registry import SOURCES, feature_examples, open_dataset
+    from anacp.datasets.sources import Source, data_folder
+    from anacp.datasets.tables import TableImage
+    from anacp.datasets.texts import read_texts
+    from anacp.items import ArrayImage, ImageFile, LazyImage
 
 __all__ = [
     "SOURCES",
@@ -40,3 +45,5 @@ __all__ = [
     "read_texts",
     "verify",
 ]
+
+__getattr__ = door(__name__)

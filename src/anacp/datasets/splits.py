@@ -4,12 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike, NDArray
 
 from anacp.datasets.dataset import Card, Dataset, Examples
 from anacp.errors import DataFileError, ParameterError
-from anacp.randomness import generator
 
 SPLITS = {
     "train": "train",
@@ -27,6 +25,10 @@ def split_per_class(
     A class of two or more rows has at least one on each side; a single row is for training. What is drawn for a class
     depends on (seed, role, class, its number of rows) and nothing else.
     """
+    import torch
+
+    from anacp.randomness import generator
+
     if not 0 < test_share < 1:
         raise ParameterError(f"Expected `test_share` between 0 and 1, got {test_share!r}.")
     distinct, codes = np.unique(np.asarray(labels), return_inverse=True)

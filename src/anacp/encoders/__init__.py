@@ -1,10 +1,16 @@
 """A backbone, its layers and its adaptation as one value; items opened once; the store that keeps their features."""
 
-from anacp.encoders.encoder import ADAPTATION, ENCODER, Encoder
-from anacp.encoders.encoding import Encoded
-from anacp.encoders.origin import ORIGIN, Origin
-from anacp.encoders.store import FeatureEntry, FeatureStore
-from anacp.encoders.stored import StoredFeatures
+from typing import TYPE_CHECKING
+
+from anacp.doors import door
+
+if TYPE_CHECKING:
+    from anacp.encoders.encoder import Encoder
+    from anacp.encoders.encoding import Encoded, EncodingPass
+    from anacp.encoders.header import ADAPTATION, ENCODER
+    from anacp.encoders.origin import ORIGIN, Origin
+    from anacp.encoders.store import FeatureEntry, FeatureStore
+    from anacp.encoders.stored import StoredFeatures
 
 __all__ = [
     "ADAPTATION",
@@ -12,8 +18,11 @@ __all__ = [
     "ORIGIN",
     "Encoded",
     "Encoder",
+    "EncodingPass",
     "FeatureEntry",
     "FeatureStore",
     "Origin",
     "StoredFeatures",
 ]
+
+__getattr__ = door(__name__)

@@ -9,23 +9,18 @@ from typing import Any
 
 from torch import Tensor
 
-from anacp.adaptation import ADAPTATION_FACTS, Adaptation
+from anacp.adaptation import Adaptation
 from anacp.backbones import Backbone, EngineName, digests, known_backbone, preset
 from anacp.backbones import backbone as load_backbone
 from anacp.encoders.encoding import Encoded, EncodingPass, Wanted
-from anacp.encoders.origin import ORIGIN, Origin
+from anacp.encoders.header import ADAPTATION
+from anacp.encoders.origin import Origin
 from anacp.encoders.store import FeatureStore
 from anacp.errors import ParameterError
-from anacp.files import Fact, Record
 from anacp.items import Modality, OnError, as_items
 from anacp.progress import Report
 from anacp.threads import OwnLock
 
-ADAPTATION = "adaptation."  # what the names of an adaptation's tensors begin with in a model file
-
-
-# What a model file must say of its encoder.
-ENCODER = Record({"backbone": ORIGIN}, {"adaptation": ADAPTATION_FACTS | Record({"concatenate": Fact.flag()})})
 _LOADING = OwnLock()  # a backbone is frozen, so that the encoders and threads of a process share one
 
 

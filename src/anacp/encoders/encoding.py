@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anacp.backbones import Arrays, Backbone, read_ahead
-from anacp.encoders.store import FeatureStore
+from anacp.backbones import Arrays, read_ahead
 from anacp.errors import ImageError
 from anacp.items import OnError, hold
 from anacp.progress import Progress, Report
+
+if TYPE_CHECKING:
+    from anacp.backbones import Backbone, ExportedBackbone
+    from anacp.encoders.store import FeatureStore
 
 Wanted = Callable[[int, bytes], bool]
 AT_ONCE = 8  # items that a thread reads before it hands them on: photos are large, and wait in memory
@@ -54,7 +57,7 @@ class EncodingPass:
 
     def __init__(
         self,
-        parts: Sequence[Backbone],
+        parts: Sequence[Backbone | ExportedBackbone],
         items: Sequence[Any],
         *,
         store: FeatureStore | None,
@@ -62,7 +65,7 @@ class EncodingPass:
         wanted: Wanted | None,
     ) -> None:
         self._parts, self._items = parts, items
-        self._stored = [store.features(part) for part in parts] if store is not None else []
+        self._stored = [store.features(cast("Backbone", part)) for part in parts] if store is not None else []
         self._on_error, self._wanted = on_error, wanted
         self._x = np.empty((len(items), sum(part.n_features for part in parts)), np.float32)
         self._kept: list[int] = []

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from anacp.backbones import LAST_LAYER, Backbone
+from anacp.backbones import LAST_LAYER
 from anacp.errors import MismatchError
 from anacp.files import Fact, Record
 from anacp.items import Modality
+
+if TYPE_CHECKING:
+    from anacp.backbones import Backbone
 
 # What a model file must say of its features.
 ORIGIN = Record(

@@ -102,13 +102,13 @@ class Shard:
     def __init__(self, path: Path, fingerprint: str) -> None:
         self.path = path
         try:
-            self._file = TensorFile(path, SHARD)
-            self._file.check_header(_FACTS)
-            self._file.check_tensors(_expected(self._file))
-            if self._file.header["fingerprint"] != fingerprint:
+            file = TensorFile(path, SHARD)
+            file.check_header(_FACTS)
+            file.check_tensors(_expected(file))
+            if file.header["fingerprint"] != fingerprint:
                 raise ValueError("another network made it")
-            self.digests = [bytes(digest) for digest in self._file.tensors("digests")[""].numpy()]
-            self.seconds = float(self._file.header["seconds"]) / max(1, len(self.digests))
+            self.digests = [bytes(digest) for digest in file.arrays("digests")[""]]
+            self.seconds = float(file.header["seconds"]) / max(1, len(self.digests))
         except UNREADABLE as problem:
             raise self._damage(problem) from problem
 
@@ -116,7 +116,8 @@ class Shard:
     def x(self) -> NDArray[np.float32]:
         """The features, checked bit by bit."""  # (k, d)
         try:
-            x: NDArray[np.float32] = self._file.tensors("x")[""].numpy()
+            # Opened anew: there may be more shards than a process may have files. Their names say what is in them.
+            x: NDArray[np.float32] = TensorFile(self.path, SHARD).arrays("x")[""]
             if x.ndim != 2 or len(x) != len(self.digests) or x.dtype != np.float32:
                 raise ValueError(f"it holds {x.shape} {x.dtype} for {len(self.digests)} items")
             if not np.isfinite(x).all():

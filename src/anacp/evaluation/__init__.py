@@ -1,8 +1,13 @@
 """The accuracy matrix and the metrics that are functions of it, calibration, and confusion."""
 
-from anacp.evaluation.calibration import expected_calibration_error
-from anacp.evaluation.confusion import ClassResult, class_results, confusion_matrix
-from anacp.evaluation.matrix import average_incremental_accuracy, backward_transfer, forgetting, last_accuracy
+from typing import TYPE_CHECKING
+
+from anacp.doors import door
+
+if TYPE_CHECKING:
+    from anacp.evaluation.calibration import expected_calibration_error
+    from anacp.evaluation.confusion import ClassResult, class_results, confusion_matrix
+    from anacp.evaluation.matrix import average_incremental_accuracy, backward_transfer, forgetting, last_accuracy
 
 __all__ = [
     "ClassResult",
@@ -14,3 +19,5 @@ __all__ = [
     "forgetting",
     "last_accuracy",
 ]
+
+__getattr__ = door(__name__)

@@ -3,8 +3,9 @@
 Names are imported on first use: reading results needs no torch.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from anacp.doors import door
 
 if TYPE_CHECKING:
     from anacp.experiments.comparison import ComparedMethod, compared, quickest
@@ -48,21 +49,4 @@ __all__ = [
     "sweep",
 ]
 
-_LIGHTEST_FIRST = (
-    "results",
-    "comparison",
-    "specification",
-    "scenario_settings",
-    "expansion",
-    "planning",
-    "events",
-    "steps",
-)
-_HOMES = (*_LIGHTEST_FIRST, "material", "runner", "sweeping")
-
-
-def __getattr__(name: str) -> Any:
-    if name in __all__:
-        modules = (import_module(f"anacp.experiments.{home}") for home in _HOMES)
-        return next(getattr(module, name) for module in modules if hasattr(module, name))
-    raise AttributeError(f"module 'anacp.experiments' has no attribute {name!r}")
+__getattr__ = door(__name__)

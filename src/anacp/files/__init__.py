@@ -1,18 +1,19 @@
 """The one door to the disk: whole or not at all, one writer at a time, tensors by digest, and nothing too large."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from anacp.files.arrays import read_arrays
+from anacp.doors import door
 from anacp.files.atomic import locked, remove_folder, replacing, sweep_leftovers
 from anacp.files.documents import parse_json, read_json, read_toml
 from anacp.files.facts import Fact, Record
 from anacp.files.folders import home
+from anacp.files.kinds import FileKind
 from anacp.files.limits import LIMITS, MAX_EXPANDED, MAX_FILE, MAX_PIXELS, MAX_TABLE, Limit
 from anacp.files.regular import open_regular, read_regular
 
 if TYPE_CHECKING:
-    from anacp.files.tensors import FileKind, TensorFile, write_tensors
+    from anacp.files.arrays import read_arrays
+    from anacp.files.tensors import TensorFile, write_tensors
 
 __all__ = [
     "LIMITS",
@@ -39,8 +40,4 @@ __all__ = [
     "write_tensors",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in __all__:  # what is left are tensors, and torch is slow to import: not everybody here needs it
-        return getattr(import_module("anacp.files.tensors"), name)
-    raise AttributeError(f"module 'anacp.files' has no attribute {name!r}")
+__getattr__ = door(__name__)

@@ -1,58 +1,66 @@
 """One safetensors file of one kind: readable metadata, no pickle, written all or nothing, checked when it is read."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 import re
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
-
-import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
-from torch import Tensor
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from anacp.errors import MissingDataError, ModelFileError, UncheckedFileWarning
 from anacp.files.atomic import replacing
 from anacp.files.facts import Record, shown_names
-from anacp.files.headers import BLANK, LARGEST_HEADER, SEAL, raw_header, seal, seal_of, stated_seal
+from anacp.files.headers import BLANK, LARGEST_HEADER, SEAL, mapped, parsed_header, raw_header, seal, seal_of
+from anacp.files.kinds import FileKind
 from anacp.version import __version__
+
+if TYPE_CHECKING:  # each is imported where it is needed: what a header says can be read without
+    from numpy.typing import NDArray
+    from torch import Tensor
 
 PLAIN = ("format", "format_version", "written_by", SEAL)
 DIGESTS = "digests"
 FINITE_BLOCK = 2**20  # numbers looked at together, so that looking needs little memory
-# As safetensors names the precisions.
+ALIGNMENT = 64  # bytes: products differ in the last digit between numbers that lie aligned in memory or not
+# The precisions by their names in torch and NumPy, as safetensors names them.
 DTYPES = {
-    torch.float32: "F32",
-    torch.float64: "F64",
-    torch.float16: "F16",
-    torch.bfloat16: "BF16",
-    torch.int64: "I64",
-    torch.int32: "I32",
-    torch.int8: "I8",
-    torch.uint8: "U8",
-    torch.bool: "BOOL",
+    "float32": "F32",
+    "float64": "F64",
+    "float16": "F16",
+    "int64": "I64",
+    "int32": "I32",
+    "int16": "I16",
+    "int8": "I8",
+    "uint8": "U8",
+    "bool": "BOOL",
 }
+NAMES = {name: dtype for dtype, name in DTYPES.items()}
 
 
-@dataclass(frozen=True)
-class FileKind:
-    """What a file is, and up to which version it can be read."""
+class Outline(Protocol):
+    """A tensor or an array, whose numbers nobody looks at."""
 
-    format: str  # as its metadata says it
-    version: int
-    title: str  # as messages say it, with its article
-    sealed_since: int = 2  # the first version that has a digest of everything; earlier ones are read with a warning
-    noted: bool = True  # whether that warning is given: not where files are many, and can be made anew
-    plain: bool = False  # metadata are texts, for readers other than this one, instead of JSON
+    @property
+    def dtype(self) -> Any:
+        """Its precision."""
+
+    @property
+    def shape(self) -> Any:
+        """Its sizes."""
 
 
 def write_tensors(path: str | Path, kind: FileKind, header: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
     """Write to a neighbouring temporary file, then rename: a crash leaves the old file or the new one, never half."""
+    import torch
+
     contents = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    digests = {name: _digest(tensor) for name, tensor in contents.items()}
+    places = [tensor.untyped_storage().data_ptr() for tensor in contents.values()]
+    # A solution may be what is remembered, such as class means: safetensors wants numbers of its own for each name.
+    contents = {n: t.clone() if places.count(p) > 1 else t for (n, t), p in zip(contents.items(), places, strict=True)}
+    digests = {name: _digest(one.reshape(-1).view(torch.uint8).numpy().data) for name, one in contents.items()}
     metadata = {"format": kind.format, "format_version": str(kind.version), "written_by": f"anacp {__version__}"}
     metadata = dict(header) if kind.plain else metadata | {key: json.dumps(value) for key, value in header.items()}
     metadata |= {DIGESTS: json.dumps(digests), SEAL: BLANK}
@@ -62,11 +70,15 @@ def write_tensors(path: str | Path, kind: FileKind, header: Mapping[str, Any], t
             "Give the classes shorter labels."
         )
     with replacing(Path(path)) as temporary:
-        _save(contents, temporary, metadata)
+        save_file(contents, temporary, metadata)
         seal(temporary)
 
 
-def _save(contents: dict[str, Tensor], path: Path, metadata: dict[str, str]) -> None:
+def save_file(contents: dict[str, Tensor], path: Path, metadata: dict[str, str]) -> None:
+    """Write tensors as safetensors does; what the system says becomes an `OSError`."""
+    from safetensors import SafetensorError
+    from safetensors.torch import save_file
+
     try:
         save_file(contents, path, metadata)
     except SafetensorError as problem:  # it quotes what the system said, by number
@@ -117,8 +129,6 @@ class TensorFile:
             raise self.damage("its header is not as it was written")
         if not self.sealed and version >= kind.sealed_since and not kind.plain:
             raise self.damage("its header has no digest")
-        names = self._file.keys()
-        self._shapes = {name: self._layout(name) for name in names}
         self._digests = self._read_digests(metadata.get(DIGESTS))
         self.header: dict[str, Any] = self._stated(metadata)
         if not self.sealed and kind.noted and not kind.plain:
@@ -129,24 +139,57 @@ class TensorFile:
                 stacklevel=3,
             )
 
+    def array(self, name: str) -> NDArray[Any]:
+        """Read an array; one changed or not finite is refused."""
+        import numpy as np
+
+        layout = self._layouts[name]
+        if layout.dtype not in NAMES:
+            raise self.damage(f"{shown_names([name])} is of a precision that is not known")
+        room = np.empty(layout.size + ALIGNMENT, np.uint8)
+        start = -room.ctypes.data % ALIGNMENT
+        content = room[start : start + layout.size]
+        content[:] = np.frombuffer(self._content, np.uint8, layout.size, layout.start) if layout.size else 0
+        self._check_digest(name, content.data)
+        array = content.view(NAMES[layout.dtype]).reshape(layout.shape)
+        if not _is_finite(array):
+            raise self.damage(f"{name} holds NaN or infinity")
+        return array
+
+    def arrays(self, prefix: str = "") -> dict[str, NDArray[Any]]:
+        """Read the arrays whose names begin so, by the rest of their names."""
+        return {name: self.array(f"{prefix}{name}") for name in self.sizes(prefix)}
+
+    def integers(self, name: str) -> list[int]:
+        """Read whole numbers (n,), without NumPy; changed ones are refused."""
+        layout = self._layouts[name]
+        if layout.dtype != "I64" or len(layout.shape) != 1:
+            raise self.damage(f"{name} is {layout.dtype} {list(layout.shape)}, not a list of whole numbers")
+        content = memoryview(self._content[layout.start : layout.start + layout.size])
+        self._check_digest(name, content)
+        return content.cast("q").tolist()
+
     def tensors(self, prefix: str = "") -> dict[str, Tensor]:
-        """Read the tensors whose names begin so, by the rest of their names; one changed or not finite is refused."""
-        names = [name for name in self._shapes if name.startswith(prefix)]
-        return {name.removeprefix(prefix): self._tensor(name) for name in names}
+        """Return what `arrays` does as tensors of torch."""
+        import torch
+
+        return {name: torch.from_numpy(array) for name, array in self.arrays(prefix).items()}
 
     def sizes(self, prefix: str = "") -> dict[str, tuple[int, ...]]:
         """Return the shapes of the tensors whose names begin so, by the rest of their names; nothing is read."""
-        named = {name: shape for name, (_, shape) in self._shapes.items() if name.startswith(prefix)}
+        named = {name: layout.shape for name, layout in self._layouts.items() if name.startswith(prefix)}
         return {name.removeprefix(prefix): shape for name, shape in named.items()}
 
     def outlines(self, prefix: str = "") -> dict[str, Tensor]:
         """Return those tensors without their numbers, on device "meta"; nothing is read."""
-        precision = {name: dtype for dtype, name in DTYPES.items()}
-        unknown = [name for name, (dtype, _) in self._shapes.items() if dtype not in precision]
+        import torch
+
+        unknown = [name for name, layout in self._layouts.items() if layout.dtype not in NAMES]
         if unknown:
             raise self.damage(f"{shown_names(unknown)} is of a precision that is not known")
+        precision = {name: getattr(torch, NAMES[layout.dtype]) for name, layout in self._layouts.items()}
         return {
-            name: torch.empty(shape, dtype=precision[self._shapes[f"{prefix}{name}"][0]], device="meta")
+            name: torch.empty(shape, dtype=precision[f"{prefix}{name}"], device="meta")
             for name, shape in self.sizes(prefix).items()
         }
 
@@ -156,19 +199,21 @@ class TensorFile:
         if problem is not None:
             raise self.damage(problem)
 
-    def check_tensors(self, expected: Mapping[str, Tensor]) -> None:
+    def check_tensors(self, expected: Mapping[str, Outline]) -> None:
         """Refuse other tensors than these, by name, precision and shape, before any is read.
 
         A file of an earlier version may lack what was not kept then.
         """
-        if unknown := sorted(self._shapes.keys() - expected.keys()):
+        if unknown := sorted(self._layouts.keys() - expected.keys()):
             raise self.damage(f"it holds {shown_names(unknown)}, which nothing it says asks for")
-        if self.sealed and (missing := sorted(expected.keys() - self._shapes.keys())):
+        if self.sealed and (missing := sorted(expected.keys() - self._layouts.keys())):
             raise self.damage(f"it lacks {shown_names(missing)}")
-        for name, (dtype, shape) in self._shapes.items():
-            wanted = DTYPES.get(expected[name].dtype), tuple(expected[name].shape)
-            if (dtype, shape) != wanted:
-                raise self.damage(f"{name} is {dtype} {list(shape)}, not {wanted[0]} {list(wanted[1])}")
+        for name, layout in self._layouts.items():
+            precision = DTYPES.get(str(expected[name].dtype).removeprefix("torch."))
+            wanted = precision, tuple(expected[name].shape)
+            if (layout.dtype, layout.shape) != wanted:
+                found = f"{layout.dtype} {list(layout.shape)}"
+                raise self.damage(f"{name} is {found}, not {wanted[0]} {list(wanted[1])}")
 
     def damage(self, problem: object) -> ModelFileError:
         """Return the error that says what is wrong with this file, in one line."""
@@ -181,31 +226,16 @@ class TensorFile:
     def _opened(self) -> tuple[dict[str, str], bytes]:
         """Open the file, and return its metadata and its header as it lies there."""
         try:
-            for _ in range(9):  # another file may take its place between the two
-                raw = raw_header(self.path)
-                self._file = cast(Any, safe_open(self.path, framework="pt"))
-                metadata: dict[str, str] = self._file.metadata() or {}
-                if metadata.get(SEAL) == stated_seal(raw):
-                    break
-        except (SafetensorError, ValueError, RecursionError) as problem:
+            self._content = mapped(self.path)
+            raw = raw_header(self._content)
+            metadata, self._layouts = parsed_header(raw, len(self._content))
+        except (ValueError, RecursionError) as problem:
             raise self.damage(problem) from problem
         return metadata, raw
 
-    def _layout(self, name: str) -> tuple[str, tuple[int, ...]]:
-        part = self._file.get_slice(name)
-        return str(part.get_dtype()), tuple(part.get_shape())
-
-    def _tensor(self, name: str) -> Tensor:
-        try:
-            # A copy of its own: products differ in the last digit between numbers that lie aligned in memory or not.
-            tensor: Tensor = self._file.get_tensor(name).clone()
-        except (SafetensorError, ValueError, RuntimeError) as problem:
-            raise self.damage(problem) from problem
-        if name in self._digests and self._digests[name] != _digest(tensor):
+    def _check_digest(self, name: str, content: memoryview) -> None:
+        if name in self._digests and self._digests[name] != _digest(content):
             raise self.damage(f"{name} is not as it was written")
-        if not is_finite(tensor):
-            raise self.damage(f"{name} holds NaN or infinity")
-        return tensor
 
     def _version(self, metadata: Mapping[str, str]) -> int:
         if metadata.get("format") != self._kind.format:
@@ -235,7 +265,7 @@ class TensorFile:
             return {}
         digests = self._parsed({DIGESTS: stated or "null"})[DIGESTS]
         whole = isinstance(digests, dict) and all(isinstance(digest, str) for digest in digests.values())
-        if not whole or digests.keys() != self._shapes.keys():
+        if not whole or digests.keys() != self._layouts.keys():
             raise self.damage("its digests are not those of its tensors")
         return cast(dict[str, str], digests)
 
@@ -246,12 +276,17 @@ class TensorFile:
             raise self.damage(problem) from problem
 
 
-def is_finite(tensor: Tensor) -> bool:
+def _is_finite(array: NDArray[Any]) -> bool:
     """Say whether there is no NaN and no infinity, a block at a time."""
-    if not tensor.is_floating_point():
+    import numpy as np
+
+    if array.dtype.kind != "f":
         return True
-    return all(bool(torch.isfinite(block).all()) for block in torch.split(tensor.reshape(-1), FINITE_BLOCK))
+    numbers = array.reshape(-1)
+    return all(
+        bool(np.isfinite(numbers[start : start + FINITE_BLOCK]).all()) for start in range(0, len(numbers), FINITE_BLOCK)
+    )
 
 
-def _digest(tensor: Tensor) -> str:
-    return hashlib.blake2b(tensor.reshape(-1).view(torch.uint8).numpy().data, digest_size=16).hexdigest()
+def _digest(content: memoryview) -> str:
+    return hashlib.blake2b(content, digest_size=16).hexdigest()

@@ -1,8 +1,13 @@
 """What is learned and predicted, before it is features: texts, and images that are opened when they are looked at."""
 
-from anacp.items.held import Held, Modality, OnError, as_items, as_text, hold
-from anacp.items.item import ArrayImage, EncodedImage, ImageFile, LazyImage, content_hash
-from anacp.items.pictures import open_image
+from typing import TYPE_CHECKING
+
+from anacp.doors import door
+
+if TYPE_CHECKING:
+    from anacp.items.held import Held, Modality, OnError, as_items, as_text, hold
+    from anacp.items.item import ArrayImage, EncodedImage, ImageFile, LazyImage, content_hash
+    from anacp.items.pictures import open_image
 
 __all__ = [
     "ArrayImage",
@@ -18,3 +23,5 @@ __all__ = [
     "hold",
     "open_image",
 ]
+
+__getattr__ = door(__name__)

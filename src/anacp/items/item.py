@@ -1,5 +1,7 @@
 """Images that are opened when looked at: a name, a content hash, and a picture on demand."""
 
+from __future__ import annotations
+
 import hashlib
 import io
 from abc import ABC, abstractmethod
@@ -7,14 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from anacp.errors import DataFileError, MissingDataError, UnavailableError
 from anacp.extras import require
 from anacp.files import MAX_PIXELS, read_regular
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from PIL.Image import Image
 
 
@@ -26,7 +27,7 @@ def content_hash(*parts: bytes) -> str:
     return digest.hexdigest()
 
 
-def decode(content: bytes, place: str) -> "Image":
+def decode(content: bytes, place: str) -> Image:
     """Return the picture in an encoded file, its pixels not yet decoded; one with too many is refused."""
     pillow: Any = require("PIL.Image", extra="images", purpose="Opening an image")
     limit = _pixel_limit(pillow)
@@ -57,7 +58,7 @@ class LazyImage(ABC):
     name: str  # stable: relative to the root of its data set, with forward slashes
 
     @abstractmethod
-    def open(self) -> "Image":
+    def open(self) -> Image:
         """Return the decoded picture, in the mode it was stored in."""
 
     @abstractmethod
@@ -79,7 +80,7 @@ class EncodedImage(LazyImage):
     def read(self) -> bytes:
         """Return the encoded file."""
 
-    def open(self) -> "Image":
+    def open(self) -> Image:
         """Return the decoded picture, in the mode it was stored in."""
         try:
             image = decode(self.read(), self.place())
@@ -128,12 +129,16 @@ class ArrayImage(LazyImage):
     pixels: NDArray[np.uint8]  # (height, width, 3)
     name: str
 
-    def open(self) -> "Image":
+    def open(self) -> Image:
         """Return the picture in mode RGB."""
+        import numpy as np
+
         pillow: Any = require("PIL.Image", extra="images", purpose="Opening an image")
         image: Image = pillow.fromarray(np.ascontiguousarray(self.pixels))
         return image
 
     def digest(self) -> str:
         """Return a hash of shape and pixels."""
+        import numpy as np
+
         return content_hash(repr(self.pixels.shape).encode(), np.ascontiguousarray(self.pixels).tobytes())

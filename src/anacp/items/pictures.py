@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from anacp.errors import DataFileError, ImageError
 from anacp.extras import require
 from anacp.items.item import EncodedImage, ImageFile, LazyImage, decode
 
 if TYPE_CHECKING:
+    import numpy as np
     from PIL.Image import Image
 
 ImageSource = str | Path | Any  # or a Pillow image, or a LazyImage; Pillow is not imported to say so
@@ -49,6 +48,7 @@ def _opened(source: ImageSource) -> Image:
 
 
 def _upright_rgb(image: Image) -> Image:
+    import numpy as np
     from PIL import Image, ImageOps
 
     image.load()
@@ -67,6 +67,8 @@ def _upright_rgb(image: Image) -> Image:
 
 def _eight_bits(pixels: np.ndarray) -> np.ndarray:
     """Scale by the type's range, never by the image's own: a dark picture stays dark. Pillow would clip at 255."""
+    import numpy as np
+
     if pixels.dtype.kind == "f":
         if not np.isfinite(pixels).all():
             raise ValueError("it has pixels that are not finite numbers")

@@ -1,23 +1,32 @@
 """Features → predictions, in closed form. One file a method, all of one form."""
 
-from anacp.learners.anacp import AnaCP
-from anacp.learners.base import Learner
-from anacp.learners.constraints import NOT_NEGATIVE, POSITIVE, Constraint, choice, count, number, whole
-from anacp.learners.elm import ELM
-from anacp.learners.fecam import FeCAM
-from anacp.learners.gacl import GACL
-from anacp.learners.inputs import Labels, check_kind, label_kind
-from anacp.learners.klda import KLDA
-from anacp.learners.linear_probe import LinearProbe
-from anacp.learners.loranpac import LoRanPAC
-from anacp.learners.memory import WAITING_ROWS, Memory, StoredPart
-from anacp.learners.model_file import KINDS, LABELS, LEARNER, MODEL, contents, restored
-from anacp.learners.ncm import NCM
-from anacp.learners.ranpac import RanPAC
-from anacp.learners.ridge import Ridge
-from anacp.learners.slda import SLDA
-from anacp.learners.solution import Solution
-from anacp.learners.stored_labels import restored_labels
+from typing import TYPE_CHECKING
+
+from anacp.doors import door
+
+if TYPE_CHECKING:
+    from anacp.labels import Labels
+    from anacp.learners.anacp import AnaCP
+    from anacp.learners.base import Learner
+    from anacp.learners.constraints import NOT_NEGATIVE, POSITIVE, Constraint, choice, count, number, whole
+    from anacp.learners.elm import ELM
+    from anacp.learners.fecam import FeCAM
+    from anacp.learners.gacl import GACL
+    from anacp.learners.header import KINDS, LABELS, LEARNER, MODEL, SOLUTION
+    from anacp.learners.inputs import check_kind, label_kind
+    from anacp.learners.klda import KLDA
+    from anacp.learners.linear_probe import LinearProbe
+    from anacp.learners.loranpac import LoRanPAC
+    from anacp.learners.memory import WAITING_ROWS, Memory, StoredPart
+    from anacp.learners.model_file import contents, restored
+    from anacp.learners.ncm import NCM
+    from anacp.learners.ranpac import RanPAC
+    from anacp.learners.ridge import Ridge
+    from anacp.learners.scoring import Scoring
+    from anacp.learners.slda import SLDA
+    from anacp.learners.solution import Solution
+    from anacp.learners.solved import SolvedLearner
+    from anacp.learners.stored_labels import restored_labels
 
 __all__ = [
     "ELM",
@@ -31,6 +40,7 @@ __all__ = [
     "NOT_NEGATIVE",
     "POSITIVE",
     "SLDA",
+    "SOLUTION",
     "WAITING_ROWS",
     "AnaCP",
     "Constraint",
@@ -42,7 +52,9 @@ __all__ = [
     "Memory",
     "RanPAC",
     "Ridge",
+    "Scoring",
     "Solution",
+    "SolvedLearner",
     "StoredPart",
     "check_kind",
     "choice",
@@ -54,3 +66,5 @@ __all__ = [
     "restored_labels",
     "whole",
 ]
+
+__getattr__ = door(__name__)

@@ -1,8 +1,9 @@
 """AnaCP: Analytic Contrastive Projection (Momeni, Xiao and Liu, NeurIPS 2025)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, get_args
+from functools import cached_property
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 import torch
@@ -11,23 +12,26 @@ from sklearn.base import TransformerMixin
 from torch import Tensor
 
 from anacp.catalogue import method
+from anacp.errors import NumericalError
 from anacp.learners.base import Learner
 from anacp.learners.calibration import log_positive_part
 from anacp.learners.constraints import LARGEST_ENSEMBLE, NOT_NEGATIVE, Constraint, choice, count, whole
+from anacp.learners.formulas import cosine_scores, feature_scores, replayed_scores
 from anacp.learners.memory import Memory
 from anacp.learners.ridge_choice import RIDGE_RANGE, RidgeChoice, check_ridge, ridge_statistics, solve_ridge
 from anacp.learners.solution import Solution
-from anacp.linalg import unit_rows
+from anacp.linalg import checked, factor_psd, unit_rows
 from anacp.projections import (
     ACTIVATIONS,
     Activation,
     ContrastiveProjection,
     RandomProjection,
+    StructuredProjection,
     Targets,
     target_prototypes,
 )
-from anacp.replay import Readout, replayed_gram
-from anacp.statistics import ClassMoments, Statistic
+from anacp.replay import Readout, expected_gram, sampled_gram
+from anacp.statistics import ClassGram, ClassMoments, Statistic
 
 # Added to the covariance when it is inverted, relative to E‖x‖² (1 for normalised features); never stored.
 JITTER = 1e-4
@@ -42,7 +46,22 @@ class ContrastiveSolution(Solution):
     readout: Tensor | None = None  # PV (c, m)
     weights: Tensor | None = None  # of the ELM (m, c)
     projections: tuple[RandomProjection, ...] = ()  # the heads' random features; without heads, the ELM's
-    drawn: RandomProjection | None = None  # V, which only solving needs
+    drawn: RandomProjection | None = None  # V
+
+    def portable(self) -> Self:
+        """Return the same for a graph that is exported; a structured V has fewer numbers than PV."""
+        solution = super().portable()
+        return replace(solution, readout=None) if isinstance(self.drawn, StructuredProjection) else solution
+
+    @cached_property
+    def _made(self) -> dict[bool, ContrastiveProjection]:
+        return {}
+
+    def contrastive(self, *, normalize: bool) -> ContrastiveProjection:
+        """Return the contrastive projection, made once: products of prototypes cost more than a row."""
+        assert self.prototypes is not None
+        made = ContrastiveProjection(self.projections, self.heads, self.prototypes, normalize)
+        return self._made.setdefault(normalize, made)
 
 
 @method(quick={"n_projected": 1000}, page="anacp", compared=10)
@@ -59,7 +78,10 @@ class AnaCP(TransformerMixin, Learner[ContrastiveSolution]):  # type: ignore[mis
     n_heads : int, default=3
         Contrastive projection heads, H. 0 turns the projection off: a plain ELM, or a plain NCM.
     n_replay : int, default=100
-        Pseudo-features drawn for each class to solve the ELM, R.
+        Pseudo-features that a class counts for when the ELM is solved, R.
+    replay : {"expected", "sampled"}, default="expected"
+        Solve the ELM for all pseudo-features in expectation, or for n_replay drawn ones, as the paper does. One
+        covariance a class is always drawn from.
     ridge : float or {"gcv", "squared error", "accuracy"}, default=100.0
         λ of the heads, or how to choose it for each head.
     classifier_ridge : float or "gcv", default=100.0
@@ -72,6 +94,8 @@ class AnaCP(TransformerMixin, Learner[ContrastiveSolution]):  # type: ignore[mis
         Replay from one covariance, or from one for each class (Σ_y; costs d² numbers a class).
     classifier : {"elm", "ncm"}, default="elm"
         Solve an ELM on replayed features, or take the nearest target prototype in cosine distance.
+    projection : {"structured", "gaussian"}, default="structured"
+        Random matrices made of few numbers, at a fraction of the work, or dense ones, as in the paper.
     activation : {"gelu", "relu", "tanh", "identity"}, default="gelu"
         φ.
     normalize : bool or {"inputs", "heads"}, default=True
@@ -103,6 +127,7 @@ class AnaCP(TransformerMixin, Learner[ContrastiveSolution]):  # type: ignore[mis
         "n_projected": count(),
         "n_heads": whole(0, LARGEST_ENSEMBLE),
         "n_replay": count().solving,
+        "replay": choice("expected", "sampled").solving,
         "ridge": RIDGE_RANGE,
         "classifier_ridge": Constraint(
             "a positive number or 'gcv' (replay has no examples to hold out)",
@@ -112,9 +137,12 @@ class AnaCP(TransformerMixin, Learner[ContrastiveSolution]):  # type: ignore[mis
         "targets": choice(*get_args(Targets)).solving,
         "covariance": choice("shared", "class"),
         "classifier": choice("elm", "ncm"),
+        "projection": choice("structured", "gaussian"),
         "activation": choice(*ACTIVATIONS),
         "normalize": choice(True, False, "inputs", "heads"),
     }
+
+    _before_stated: ClassVar[Mapping[str, Any]] = {"replay": "sampled", "projection": "gaussian"}
 
     def __init__(
         self,
@@ -122,12 +150,14 @@ class AnaCP(TransformerMixin, Learner[ContrastiveSolution]):  # type: ignore[mis
         n_projected: int = 5000,
         n_heads: int = 3,
         n_replay: int = 100,
+        replay: Literal["expected", "sampled"] = "expected",
         ridge: RidgeChoice = 100.0,
         classifier_ridge: float | Literal["gcv"] = 100.0,
         repulsion: float = 1.0,
         targets: Targets = "paper",
         covariance: Literal["shared", "class"] = "shared",
         classifier: Literal["elm", "ncm"] = "elm",
+        projection: Literal["structured", "gaussian"] = "structured",
         activation: Activation = "gelu",
         normalize: bool | Literal["inputs", "heads"] = True,
         random_state: int = 0,
@@ -137,12 +167,14 @@ class AnaCP(TransformerMixin, Learner[ContrastiveSolution]):  # type: ignore[mis
         self.n_projected = n_projected
         self.n_heads = n_heads
         self.n_replay = n_replay
+        self.replay = replay
         self.ridge = ridge
         self.classifier_ridge = classifier_ridge
         self.repulsion = repulsion
         self.targets = targets
         self.covariance = covariance
         self.classifier = classifier
+        self.projection = projection
         self.activation = activation
         self.normalize = normalize
         self.random_state = random_state
@@ -153,15 +185,23 @@ class AnaCP(TransformerMixin, Learner[ContrastiveSolution]):  # type: ignore[mis
         return unit_rows(x) if self.normalize in (True, "inputs") else x
 
     def _projection(self, n_features: int, role: str) -> RandomProjection:
-        return RandomProjection(
+        kind = RandomProjection if self.projection == "gaussian" else StructuredProjection
+        return kind(
             n_features, self.n_projected, self.activation, self.random_state, role, self.device, self._torch_dtype
         )
 
+    def _roles(self) -> dict[str, RidgeChoice]:
+        """Return what has a Gram matrix, and its λ: each head; without heads the ELM."""
+        roles: dict[str, RidgeChoice] = {f"head {h}": self.ridge for h in range(self.n_heads)}
+        return roles or ({"classifier": self.classifier_ridge} if self.classifier == "elm" else {})
+
+    def _ridges(self) -> dict[str, float]:
+        numbers = {role: float(ridge) for role, ridge in self._roles().items() if not isinstance(ridge, str)}
+        return numbers if self.covariance == "shared" else {}
+
     def _statistics(self, n_features: int, device: str) -> dict[str, Statistic]:
-        """Moments, and a Gram matrix for each head; without heads the ELM has one of its own."""
-        roles = {f"head {h}": self.ridge for h in range(self.n_heads)}
-        if not roles and self.classifier == "elm":
-            roles = {"classifier": self.classifier_ridge}
+        """Moments, and a Gram matrix for each role."""
+        roles = self._roles()
         # One matrix a class is the dearest thing a model can hold, so it is kept in the chosen precision.
         precision = self._torch_dtype if self.covariance == "class" else torch.float64
         moments = ClassMoments(n_features, spread=self.covariance, device=device, dtype=precision)
@@ -182,10 +222,8 @@ class AnaCP(TransformerMixin, Learner[ContrastiveSolution]):  # type: ignore[mis
         return adapted if self.classifier == "ncm" else self._with_elm(adapted, memory, before)
 
     def _check_left(self, memory: Memory) -> None:
-        for head in range(self.n_heads):
-            check_ridge(memory.statistics, f"head {head}", self.ridge)
-        if self.n_heads == 0 and self.classifier == "elm":
-            check_ridge(memory.statistics, "classifier", self.classifier_ridge)
+        for role, ridge in self._roles().items():
+            check_ridge(memory.statistics, role, ridge)
 
     def _prototypes(self, memory: Memory) -> Tensor:
         moments = memory.moments
@@ -201,24 +239,41 @@ class AnaCP(TransformerMixin, Learner[ContrastiveSolution]):  # type: ignore[mis
         """Solve the ELM on pseudo-features that went through the contrastive projection."""
         assert adapted.prototypes is not None
         drawn = (before.drawn if before else None) or self._projection(self.n_features_in_, "classifier")
-        readout = adapted.prototypes @ drawn.matrix  # PV (c, m)
-        gram = replayed_gram(
-            memory.moments,
-            self._contrastive(adapted),
-            Readout(readout, self.activation),
-            n_replay=self.n_replay,
-            seed=self.random_state,
-        )
-        weights, _ = solve_ridge({"replay": gram}, "replay", self.classifier_ridge)
-        return replace(adapted, readout=readout, weights=weights, drawn=drawn)
+        readout = drawn.linear(adapted.prototypes)  # PV (c, m)
+        # One covariance a class has no expectation that costs less than drawing from it.
+        replayed = sampled_gram if self.replay == "sampled" or self.covariance == "class" else expected_gram
+
+        def gram() -> ClassGram:
+            return replayed(
+                memory.moments,
+                self._contrastive(adapted),
+                Readout(readout, self.activation),
+                n_replay=self.n_replay,
+                seed=self.random_state,
+            )
+
+        return replace(adapted, readout=readout, weights=self._classifier(gram), drawn=drawn)
+
+    def _classifier(self, replayed: Callable[[], ClassGram]) -> Tensor:
+        """Return the ELM's weights."""
+        gram, ridge = replayed(), self.classifier_ridge
+        if isinstance(ridge, str) or gram.triangle is None:
+            return solve_ridge({"replay": gram}, "replay", ridge)[0]
+        try:
+            factor = factor_psd(gram.triangle, shift=ridge, give_up=True)  # nobody else has seen it
+            return checked(factor.solve(gram.sums.mT.contiguous()), gram.size, ridge)
+        except NumericalError:  # overwritten: what falls back to float64 needs it once more
+            return replayed().solve(ridge=ridge)
 
     def _projections(self, memory: Memory) -> tuple[RandomProjection, ...]:
         names = [f"head {h}" for h in range(self.n_heads)] or ["classifier"]
         return tuple(memory.features(name) for name in names)
 
     def _restored(self, tensors: Mapping[str, Tensor], memory: Memory) -> ContrastiveSolution:
-        plain = self.n_heads == 0 and self.classifier == "ncm"
-        return ContrastiveSolution.restored(tensors, projections=() if plain else self._projections(memory))
+        elm = self.classifier == "elm"
+        projections = self._projections(memory) if self.n_heads or elm else ()
+        drawn = self._projection(self.n_features_in_, "classifier") if self.n_heads and elm else None
+        return ContrastiveSolution.restored(tensors, projections=projections, drawn=drawn)
 
     def _outline(self, n_features: int, n_classes: int) -> dict[str, Tensor]:
         elm, size = self.classifier == "elm", self.n_projected
@@ -230,19 +285,17 @@ class AnaCP(TransformerMixin, Learner[ContrastiveSolution]):  # type: ignore[mis
         return outline | ({"weights": self._sized(size, n_classes)} if elm else {})
 
     def _contrastive(self, solution: ContrastiveSolution) -> ContrastiveProjection:
-        assert solution.prototypes is not None
-        normalize = self.normalize in (True, "heads")
-        return ContrastiveProjection(solution.projections, solution.heads, solution.prototypes, normalize)
+        return solution.contrastive(normalize=self.normalize in (True, "heads"))
 
     def _scores(self, x: Tensor, solution: ContrastiveSolution) -> Tensor:
         if self.classifier == "ncm":
             assert solution.prototypes is not None
-            return unit_rows(self._adapted(x, solution)) @ unit_rows(solution.prototypes).mT
+            return cosine_scores(self._adapted(x, solution), unit_rows(solution.prototypes), unit_rows)
         assert solution.weights is not None
-        if solution.readout is None:
-            return solution.projections[0](x) @ solution.weights
+        if not solution.heads:
+            return feature_scores(x, solution.projections[0], solution.weights)
         coefficients = self._contrastive(solution).coefficients(x)
-        return Readout(solution.readout, self.activation)(coefficients) @ solution.weights
+        return replayed_scores(coefficients, _readout(solution), ACTIVATIONS[self.activation], solution.weights)
 
     def _adapted(self, x: Tensor, solution: ContrastiveSolution) -> Tensor:
         return self._contrastive(solution)(x) if solution.heads else x
@@ -274,3 +327,12 @@ class AnaCP(TransformerMixin, Learner[ContrastiveSolution]):  # type: ignore[mis
             "weights, solved from the statistics": (self.n_heads + elm) * self.n_projected * n_classes,
             "target prototypes, from the class means": (self.n_heads > 0) * n_classes * n_features,
         }
+
+
+def _readout(solution: ContrastiveSolution) -> Tensor:
+    """Return PV (c, m), from V where it is not kept."""
+    if solution.readout is not None:
+        return solution.readout
+    assert solution.drawn is not None
+    assert solution.prototypes is not None
+    return solution.drawn.linear(solution.prototypes)

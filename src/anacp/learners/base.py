@@ -3,6 +3,7 @@
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar, cast, get_args, get_origin
 
@@ -14,12 +15,14 @@ from torch import Tensor
 
 from anacp.errors import InputError, MismatchError, NotLearnedError, NumericalError
 from anacp.files import write_tensors
+from anacp.labels import Labels
 from anacp.learners.calibration import calibrated_sharpness, probabilities
 from anacp.learners.constraints import Constraint, check_parameters, choice, whole
-from anacp.learners.inputs import Labels, check_examples, check_features, check_kind
+from anacp.learners.header import MODEL
+from anacp.learners.inputs import check_examples, check_features, check_kind
 from anacp.learners.knowledge import Knowledge
 from anacp.learners.memory import Memory, StoredPart, stored_parts, summary_table
-from anacp.learners.model_file import MODEL, contents
+from anacp.learners.model_file import contents
 from anacp.learners.solution import Solution, Solved
 from anacp.statistics import BLOCK_ROWS, Statistic, row_blocks
 from anacp.threads import OwnLock
@@ -47,6 +50,8 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
         "random_state": whole(),
         "dtype": choice("float32", "float64"),
     }
+    # Parameters that files of earlier versions do not state, where their default is not what held then.
+    _before_stated: ClassVar[Mapping[str, Any]] = {}
     _solution_type: ClassVar[type[Solution]]
     _block_rows: ClassVar[int] = BLOCK_ROWS  # rows scored at a time
 
@@ -97,12 +102,20 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
         """Return a tensor without numbers, in the precision of the scores if no other is given."""
         return torch.empty(shape, dtype=dtype or self._torch_dtype, device="meta")
 
+    def _portable(self, solution: S) -> S:
+        """Return what `_scores` of an exported graph takes in place of the solution."""
+        return solution.portable()
+
     def _evidence(self, scores: Tensor) -> Tensor:
         """Return what grows in proportion to the log-odds: probabilities are softmax(β·evidence)."""
         return scores
 
     def _check_left(self, memory: Memory) -> None:
         """Refuse what unlearning would leave, where this method could not solve it well: by a `NumericalError`."""
+
+    def _ridges(self) -> dict[str, float]:
+        """Return the λ of each Gram matrix that may be stored in fewer bits: how much these do depends on it."""
+        return {}
 
     def _prepare(self, x: Tensor) -> Tensor:
         """Return the rows as the statistics and scores see them."""
@@ -124,6 +137,11 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
         known = self._snapshot()
         known._check_learned()
         return known._knowledge.memory.classes
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        return cast(list[str], super()._get_param_names())  # read off the signature, which takes longer than a row
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; those that matter only when solving take effect with the next prediction."""
@@ -304,7 +322,10 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
         """
         model = self._snapshot()
         known = model._known().memory.classes
-        allowed = known if classes is None else np.unique(np.asarray(classes))
+        if classes is None:
+            winners = model._in_blocks(x, lambda rows, solution: model._finite_scores(rows, solution).argmax(1))
+            return cast(Labels, known[winners.cpu().numpy()])
+        allowed = np.unique(np.asarray(classes))
         unknown = np.setdiff1d(allowed, known)
         if len(unknown) or not len(allowed):
             got = listed(unknown.tolist()) if len(unknown) else "none"
@@ -385,13 +406,24 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
 
     # Files and sizes --------------------------------------------------------------------------------------------
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, *, exact: bool = False, solution: bool | None = None) -> None:
         """Write the model to one safetensors file, all or nothing; `anacp.load` reads it back.
 
         A model that is solved (by `solve` or a prediction) is saved with its solution and predicts at once when it is
         loaded; one that is not solves on its first prediction.
+
+        Parameters
+        ----------
+        path : str or path
+            Where.
+        exact : bool, default=False
+            Keep every bit. By default AnaCP's large Gram matrices are stored in 8 bits an entry where that moves the
+            solved weights by little (`anacp.statistics.LARGEST_EFFECT` at most, by estimate), a quarter of the size.
+        solution : bool, optional
+            Keep the solution of a solved model, or leave it out. By default it is left out only where the statistics
+            are in fewer bits and the solution is larger than 8 MB: it is then solved again on the first prediction.
         """
-        header, tensors = contents(self._snapshot())
+        header, tensors = contents(self._snapshot(), exact=exact, solution=solution)
         write_tensors(path, MODEL, {"kind": "learner", **header}, tensors)
 
     def parts(
@@ -399,8 +431,9 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
     ) -> list[StoredPart]:
         """Return what the model stores, part by part; with sizes given, what it would store of such data.
 
-        Symmetric matrices count their distinct numbers, as in a model file. The number of rows matters only to methods
-        that keep some of them. A solution is not counted: it can always be solved again.
+        Symmetric matrices count their distinct numbers, as in an exact model file; one in fewer bits is smaller. The
+        number of rows matters only to methods that keep some of them. A solution is not counted: it can always be
+        solved again.
         """
         model = self._snapshot()
         if n_features is None and n_classes is None and n_rows is None:

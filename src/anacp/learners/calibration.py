@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
+from anacp.learners import formulas
 from anacp.linalg import unit_rows
 from anacp.randomness import generator
 from anacp.replay import draw
@@ -90,8 +91,6 @@ def probabilities(evidence: Tensor, sharpness: float) -> Tensor:
     return torch.softmax(logits, dim=1).to(evidence.dtype)
 
 
-def log_positive_part(scores: Tensor, *, width: float = 0.02) -> Tensor:
-    """Return log max(score, 0), smoothed below `width` so that it stays finite and keeps the order of the scores."""
-    limits = torch.finfo(scores.dtype)
-    scaled = (scores / width).clamp(limits.min, limits.max)
-    return torch.where(scaled < -20, scaled, F.softplus(scaled).clamp_min(1e-30).log())
+def log_positive_part(scores: Tensor) -> Tensor:
+    """Return what grows with the log-odds of scores that were fitted to 0 and 1 by least squares."""
+    return formulas.log_positive_part(scores, torch, F.softplus)

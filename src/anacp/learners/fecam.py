@@ -67,6 +67,7 @@ class Distances(Solution):
     root: Tensor | None = None  # W (d, d) with WWᵀ = Λ, where the classes share it
     memory: Memory | None = None  # where they do not: what the roots are computed from
     kept: KeptRoots | None = None
+    roots: tuple[Tensor, ...] = ()  # all of them, for a graph that is exported
 
 
 @method(page="fecam", compared=3)
@@ -187,12 +188,18 @@ class FeCAM(Learner[Distances]):
         if solution.root is not None:
             root = solution.root.to(x.dtype)
             return -torch.cdist(x @ root, means @ root).square()
-        distances = x.new_empty(len(x), len(means))
-        for c, mean in enumerate(means):
-            distances[:, c] = _squared_lengths(x - mean, self._root_of(c, solution).to(x.dtype))
-        return -distances
+        roots = (self._root_of(c, solution).to(x.dtype) for c in range(len(means)))
+        return -torch.stack([_squared_lengths(x - mean, root) for mean, root in zip(means, roots, strict=True)], 1)
+
+    def _portable(self, solution: Distances) -> Distances:
+        if solution.root is not None:
+            return solution.portable()
+        roots = tuple(self._root_of(c, solution) for c in range(len(solution.means)))
+        return Distances(solution.means, roots=roots).portable()
 
     def _root_of(self, c: int, solution: Distances) -> Tensor:
+        if solution.roots:
+            return solution.roots[c]
         assert solution.memory is not None
         assert solution.kept is not None
         moments = solution.memory.moments
@@ -238,8 +245,6 @@ def _power_of_root(covariance: Tensor) -> int:
 
 def _squared_lengths(gaps: Tensor, factor: Tensor) -> Tensor:
     """Return ‖gap W‖² (n,) for an upper triangular W, without most of the products with its zeros."""
-    total = gaps.new_zeros(len(gaps))
-    for start in range(0, len(factor), TRIANGLE_BLOCK):
-        stop = start + TRIANGLE_BLOCK
-        total += (gaps[:, :stop] @ factor[:stop, start:stop]).square().sum(1)
-    return total
+    blocks = ((start, start + TRIANGLE_BLOCK) for start in range(0, len(factor), TRIANGLE_BLOCK))
+    parts = [(gaps[:, :stop] @ factor[:stop, start:stop]).square().sum(1) for start, stop in blocks]
+    return torch.stack(parts).sum(0)

@@ -11,9 +11,7 @@ from sklearn.utils.validation import validate_data
 from torch import Tensor
 
 from anacp.errors import InputError
-from anacp.labels import label_array
-
-Labels = NDArray[Any]
+from anacp.labels import Labels, label_array
 
 
 def check_features(estimator: BaseEstimator, x: ArrayLike | Tensor, dtype: str) -> NDArray[Any]:

@@ -11,6 +11,7 @@ from anacp.catalogue import method
 from anacp.errors import NumericalError
 from anacp.learners.base import Learner
 from anacp.learners.constraints import NOT_NEGATIVE, POSITIVE, Constraint, count
+from anacp.learners.formulas import linear_scores
 from anacp.learners.memory import Memory
 from anacp.learners.solution import LinearWeights
 from anacp.randomness import generator
@@ -112,7 +113,7 @@ class LinearProbe(Learner[LinearWeights]):
         return {"weights": self._sized(n_features, n_classes), "biases": self._sized(n_classes)}
 
     def _scores(self, x: Tensor, solution: LinearWeights) -> Tensor:
-        return x @ solution.weights + solution.biases
+        return linear_scores(x, solution.weights, solution.biases)
 
     def _rebuilt(self, n_features: int, n_classes: int) -> dict[str, int]:
         return {"weights, trained from the rows": (n_features + 1) * n_classes}

@@ -12,6 +12,7 @@ from anacp.catalogue import method
 from anacp.learners.base import Learner
 from anacp.learners.calibration import log_positive_part
 from anacp.learners.constraints import Constraint, count, number
+from anacp.learners.formulas import feature_scores
 from anacp.learners.memory import Memory
 from anacp.learners.solution import Solution
 from anacp.projections import RandomProjection
@@ -108,7 +109,7 @@ class LoRanPAC(Learner[TruncatedWeights]):
         return {"weights": self._sized(self.n_projected, n_classes)}
 
     def _scores(self, x: Tensor, solution: TruncatedWeights) -> Tensor:
-        return solution.features(x) @ solution.weights
+        return feature_scores(x, solution.features, solution.weights)
 
     def _evidence(self, scores: Tensor) -> Tensor:
         # Fitted to 0 and 1 by least squares, the scores are rough probabilities, not log-odds.

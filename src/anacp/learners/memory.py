@@ -11,8 +11,8 @@ from torch import Tensor
 
 from anacp.errors import InputError, NumericalError
 from anacp.files import TensorFile
-from anacp.learners.inputs import Labels
-from anacp.statistics import LARGEST_DOUBT, ClassMoments, ClassRows, Features, Statistic
+from anacp.labels import Labels
+from anacp.statistics import LARGEST_DOUBT, ClassMoments, ClassRows, Features, Statistic, coded, decoded
 from anacp.threads import OwnLock
 from anacp.words import format_bytes, listed
 
@@ -51,10 +51,13 @@ class UnreadStatistics(Mapping[str, Statistic]):
             if name not in self._read:
                 tensors = {part: tensor.to(self._device) for part, tensor in self._read_tensors(name).items()}
                 try:
-                    self._read[name] = self.outlines[name].loaded(tensors)
+                    self._read[name] = decoded(self.outlines[name], tensors, self._moments)
                 except (KeyError, ValueError, RuntimeError) as problem:
                     raise self._file.damage(f"{name} is not whole: {problem}") from problem
             return self._read[name]
+
+    def _moments(self) -> ClassMoments:
+        return cast(ClassMoments, self["moments"])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.outlines)
@@ -140,13 +143,18 @@ class Memory:
         _check_range(both)
         return replace(self, statistics=both, indexed=classes, waiting=())
 
-    def tensors(self) -> dict[str, Tensor]:
-        """Return everything to be saved, by name."""
-        return {
-            f"{name}.{part}": tensor
-            for name, statistic in self.absorbed().statistics.items()
-            for part, tensor in statistic.tensors().items()
-        }
+    def tensors(self, *, ridges: Mapping[str, float] | None = None) -> dict[str, Tensor]:
+        """Return everything to be saved, by name.
+
+        With `ridges`, what is worth it is coded in fewer bits: a Gram matrix if it is said with which λ it is solved.
+        """
+        whole = self.absorbed()
+        stored: dict[str, Tensor] = {}
+        for name, statistic in whole.statistics.items():
+            parts = None if ridges is None else coded(statistic, whole.moments, ridges.get(name))
+            parts = statistic.tensors() if parts is None else parts
+            stored |= {f"{name}.{part}": tensor for part, tensor in parts.items()}
+        return stored
 
     def parts(self) -> list[StoredPart]:
         """Return what is stored, part by part."""

@@ -9,36 +9,36 @@ from torch import Tensor
 
 from anacp.catalogue import entry_of
 from anacp.errors import AnacpError
-from anacp.files import Fact, FileKind, Record, TensorFile
-from anacp.learners.inputs import Labels
+from anacp.files import Record, TensorFile
+from anacp.learners.header import LEARNER, SOLUTION
 from anacp.learners.knowledge import Knowledge
 from anacp.learners.memory import Memory, UnreadStatistics
 from anacp.learners.solution import Solved
-from anacp.learners.stored_labels import restored_labels
-from anacp.statistics import Statistic
+from anacp.learners.stored_labels import sorted_labels
+from anacp.statistics import Statistic, is_coded, outlines
 
 if TYPE_CHECKING:
     from anacp.learners.base import Learner
 
-MODEL = FileKind("anacp-model", 2, "an anacp model")
-KINDS = ("learner", "classifier", "trained")
-SOLUTION = "solution."
+# A file in fewer bits has no solution of more bytes, unless it is wanted: solving again takes seconds.
+LARGEST_SOLUTION = 8_000_000
 LARGEST_COUNT = 2**53  # examples of a class, exact as a floating-point number too
 
-LABELS = Record({"classes": Fact("a list", lambda value: isinstance(value, list)), "classes_dtype": Fact.name()})
-LEARNER = LABELS | Record(
-    {
-        "learner": Fact.name(),
-        "parameters": Fact.record(),
-        "n_features": Fact.whole(1),
-        "feature_names": Fact.text().several,
-    },
-    {"kind": Fact.one_of(*KINDS), "solution": Record({"sharpness": Fact.number(above=0).or_nothing})},
-)
 
+def contents(
+    learner: "Learner[Any]", *, exact: bool = True, solution: bool | None = None
+) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """Return header and tensors of a learner that nobody changes meanwhile; `restored` takes them back.
 
-def contents(learner: "Learner[Any]") -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """Return header and tensors of a learner that nobody changes meanwhile; `restored` takes them back."""
+    Parameters
+    ----------
+    learner : Learner
+        What is stored.
+    exact : bool
+        Keep every bit, instead of coding what is large in fewer.
+    solution : bool, optional
+        Keep the solution, if there is one. By default it is left out where coding saved more than it would cost.
+    """
     known, entry = learner._known(), entry_of(type(learner))
     header = {
         "learner": entry.name if entry else type(learner).__name__,
@@ -48,13 +48,20 @@ def contents(learner: "Learner[Any]") -> tuple[dict[str, Any], dict[str, Tensor]
         "n_features": learner.n_features_in_,
         "feature_names": getattr(learner, "feature_names_in_", np.empty(0)).tolist(),
     }
-    tensors = known.memory.tensors()
+    tensors = known.memory.tensors(ridges=None if exact else learner._ridges())
     solved = known.solved_with(learner.get_params())
-    kept = solved.solution.tensors() if solved else {}
-    if solved and _in_precision(learner, kept):
+    kept = solved.solution.tensors() if solved and solution is not False else {}
+    if solution is None and _are_coded(tensors):
+        size = sum(tensor.numel() * tensor.element_size() for tensor in kept.values())
+        kept = kept if size <= LARGEST_SOLUTION else {}
+    if solved and kept and _in_precision(learner, kept):
         header["solution"] = {"sharpness": solved.sharpness}
         tensors |= {f"{SOLUTION}{name}": tensor for name, tensor in kept.items()}
     return header, tensors
+
+
+def _are_coded(tensors: Mapping[str, Tensor]) -> bool:
+    return is_coded({name.rpartition(".")[2]: tensor for name, tensor in tensors.items()})
 
 
 def _in_precision(learner: "Learner[Any]", solution: Mapping[str, Tensor]) -> bool:
@@ -93,7 +100,7 @@ def restored(
     learner.n_features_in_ = header["n_features"]
     if header["feature_names"]:
         learner.feature_names_in_ = np.array(header["feature_names"], dtype=object)
-    classes = _classes(file)
+    classes = sorted_labels(file)
     empty = _check_tensors(learner, file, len(classes), outlines or {})
     _counts(file)  # a few numbers, and wrong ones would not show before something else is read
     statistics = UnreadStatistics(file, empty, device, lambda name: _read(file, name, empty[name], len(classes)))
@@ -112,7 +119,7 @@ def restored(
 def _untaught(cls: "type[Learner[Any]]", file: TensorFile, device: str) -> "Learner[Any]":
     """Return the learner with the parameters that the file states, if these are its own, and within their ranges.
 
-    A parameter that the file does not state came with a later version, whose default leaves earlier files as they were.
+    A parameter that the file does not state came with a later version: it has its default, or what held before.
     """
     stated = file.header["parameters"]
     foreign = stated.keys() - set(cls._get_param_names())
@@ -121,25 +128,11 @@ def _untaught(cls: "type[Learner[Any]]", file: TensorFile, device: str) -> "Lear
     if not isinstance(stated.get("device", ""), str):
         raise file.damage("parameters.device is not a text")
     try:
-        learner = cls(**stated | {"device": device})
+        learner = cls(**{**cls._before_stated, **stated, "device": device})
         learner._check_parameters()
     except (AnacpError, TypeError, ValueError, ArithmeticError) as problem:
         raise file.damage(problem) from problem
     return learner
-
-
-def _classes(file: TensorFile) -> Labels:
-    header = file.header
-    try:
-        classes = restored_labels(header["classes"], header["classes_dtype"])
-    except ValueError as problem:
-        raise file.damage(problem) from problem
-    if not np.array_equal(np.sort(classes), classes):
-        raise file.damage("classes are not sorted")
-    names = header["feature_names"]
-    if names and (len(names) != header["n_features"] or len(set(names)) < len(names)):
-        raise file.damage(f"feature_names are not {header['n_features']} distinct texts")
-    return classes
 
 
 def _check_tensors(
@@ -151,7 +144,7 @@ def _check_tensors(
         expected = {
             f"{name}.{part}": outline
             for name, statistic in empty.items()
-            for part, outline in statistic.shaped(n_classes, file.sizes(f"{name}.")).tensors().items()
+            for part, outline in outlines(statistic, n_classes, file.sizes(f"{name}.")).items()
         }
         solution = learner._outline(learner.n_features_in_, n_classes) if "solution" in file.header else {}
     except (RuntimeError, ValueError, TypeError, IndexError, OverflowError) as problem:  # sizes beyond any tensor

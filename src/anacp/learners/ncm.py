@@ -6,6 +6,7 @@ from torch import Tensor
 
 from anacp.catalogue import method
 from anacp.learners.base import Learner
+from anacp.learners.formulas import cosine_scores
 from anacp.learners.memory import Memory
 from anacp.learners.solution import Solution
 from anacp.linalg import unit_rows
@@ -56,4 +57,4 @@ class NCM(Learner[UnitMeans]):
         return {"means": self._sized(n_classes, n_features)}
 
     def _scores(self, x: Tensor, solution: UnitMeans) -> Tensor:
-        return unit_rows(x) @ solution.means.mT
+        return cosine_scores(x, solution.means, unit_rows)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from anacp.errors import RidgeEdgeWarning
 from anacp.learners.constraints import Constraint, is_number
-from anacp.linalg import Triangle, largest_eigenvalue, low_rank_factor, solve_psd, spectrum_psd
+from anacp.linalg import Triangle, largest_eigenvalue, solve_psd
 from anacp.statistics import ClassGram, ClassRows, Features, Statistic, nothing, row_blocks
 
 RidgeCriterion = Literal["gcv", "squared error", "accuracy"]
@@ -83,7 +83,7 @@ def solve_ridge(statistics: Mapping[str, Statistic], name: str, ridge: RidgeChoi
     if not gram.n or gram.n == whole.n:  # too few rows to hold any out
         ridge = _choose_by_cross_validation(whole)
     else:
-        fits = _LowRank.of(gram) if gram.n <= SHARE_OF_LOW_RANK * len(gram.gram) else _Dense(gram)
+        fits = _LowRank.of(gram) if gram.n <= SHARE_OF_LOW_RANK * gram.size else _Dense(gram)
         judge = _squared_error(held) if isinstance(held, ClassGram) else _mistakes(cast(ClassRows, held), gram)
         smooth = ridge == "squared error"
         ridge = _best(fits.ridges, lambda ridge: judge(fits.weights(ridge)), until_it_rises=smooth)
@@ -108,7 +108,7 @@ class _Dense:
     @property
     def ridges(self) -> list[float]:
         """The grid above rounding error."""
-        return _above_rounding(largest_eigenvalue(self.gram.gram), self.gram.gram.dtype)
+        return _above_rounding(largest_eigenvalue(self.gram.gram), self.gram.dtype)
 
     def weights(self, ridge: float) -> Tensor:
         """Return W(λ) (m, c)."""
@@ -125,7 +125,7 @@ class _LowRank:
 
     @classmethod
     def of(cls, gram: ClassGram) -> "_LowRank":
-        factor, sums = low_rank_factor(gram.gram, gram.sums)
+        factor, sums = gram.low_rank()
         return cls(factor, Triangle.gram(factor), sums.mT.contiguous())
 
     @property
@@ -140,7 +140,7 @@ class _LowRank:
 
 def _choose_by_cross_validation(gram: ClassGram) -> float:
     """Return the λ with the least n·‖Y - ZW‖² / (n - degrees of freedom)²."""
-    n, (values, sums) = gram.n, spectrum_psd(gram.gram, gram.sums)
+    n, (values, sums) = gram.n, gram.spectrum()
     ridges = _above_rounding(float(values[-1]) if len(values) else 0.0, values.dtype)
     values, power = values.double(), sums.double().square().sum(0)
 
@@ -161,7 +161,7 @@ def _squared_error(held: ClassGram) -> Callable[[Tensor], float]:
 
     def error(weights: Tensor) -> float:
         agreement = (weights * held.sums.mT).sum(dtype=torch.float64)
-        size = (weights * held.gram.times(weights)).sum(dtype=torch.float64)
+        size = (weights * held.times(weights)).sum(dtype=torch.float64)
         return held.n - 2 * float(agreement) + float(size)
 
     return error
@@ -182,8 +182,8 @@ def _mistakes(held: ClassRows, gram: ClassGram) -> Callable[[Tensor], float]:
 
 def _gram_of(held: ClassRows, like: ClassGram) -> ClassGram:
     """Return the Gram matrix of stored rows, indexed as another."""
-    device = str(like.sums.device)
-    gram = ClassGram(like.features, device=device, dtype=like.gram.dtype).at(*nothing(device), len(like.counts))
+    device = str(like.counts.device)
+    gram = ClassGram(like.features, device=device, dtype=like.dtype).at(*nothing(device), len(like.counts))
     return gram.plus(held.rows, held.classes)
 
 

@@ -11,6 +11,7 @@ from torch import Tensor
 from anacp.learners.base import Learner
 from anacp.learners.calibration import log_positive_part
 from anacp.learners.constraints import Constraint
+from anacp.learners.formulas import feature_scores
 from anacp.learners.memory import Memory
 from anacp.learners.ridge_choice import RIDGE_RANGE, RidgeChoice, check_ridge, ridge_statistics, solve_ridge
 from anacp.learners.solution import Solution
@@ -70,7 +71,7 @@ class RidgeLearner(Learner[RidgeWeights], abstract=True):
         return {"weights": weights, "ridge": self._sized(dtype=torch.float64)}
 
     def _scores(self, x: Tensor, solution: RidgeWeights) -> Tensor:
-        return solution.features(x) @ solution.weights
+        return feature_scores(x, solution.features, solution.weights)
 
     def _evidence(self, scores: Tensor) -> Tensor:
         # Fitted to 0 and 1 by least squares, the scores are rough probabilities, not log-odds.

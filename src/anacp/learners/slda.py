@@ -8,6 +8,7 @@ from torch import Tensor
 from anacp.catalogue import method
 from anacp.learners.base import Learner
 from anacp.learners.constraints import POSITIVE, Constraint, choice
+from anacp.learners.formulas import linear_scores
 from anacp.learners.memory import Memory
 from anacp.learners.solution import LinearWeights
 from anacp.linalg import narrowed, solve_psd
@@ -81,4 +82,4 @@ class SLDA(Learner[LinearWeights]):
         return {"weights": self._sized(n_features, n_classes), "biases": self._sized(n_classes)}
 
     def _scores(self, x: Tensor, solution: LinearWeights) -> Tensor:
-        return x.to(solution.weights.dtype) @ solution.weights + solution.biases
+        return linear_scores(x.to(solution.weights.dtype), solution.weights, solution.biases)

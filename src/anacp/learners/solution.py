@@ -1,7 +1,7 @@
 """What was solved from the statistics, as a value with a name for each part."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Generic, Self, TypeVar
 
 import torch
@@ -44,6 +44,10 @@ class Solution:
                 values[field.name] = tuple(tensors[name] for name in numbered)
         return cls(**values)
 
+    def portable(self) -> Self:
+        """Return the same for a graph that is exported: in float32 on the CPU, from as few numbers as will do."""
+        return replace(self, **{field.name: _portable(getattr(self, field.name)) for field in fields(self)})
+
 
 @dataclass(frozen=True, eq=False)
 class LinearWeights(Solution):
@@ -66,7 +70,33 @@ def _numbered(plural: str, i: int) -> str:
     return f"{plural.removesuffix('s')} {i}"
 
 
+def numbers(value: Any) -> Iterator[Tensor]:
+    """Yield every tensor that a solution holds, also within its parts."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from numbers(one)
+    elif is_dataclass(value):
+        for one in vars(value).values():
+            yield from numbers(one)
+
+
+def _portable(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_portable, value))
+    if isinstance(value, Tensor):
+        return value.to("cpu", torch.float32)
+    return value.portable() if hasattr(value, "portable") else value
+
+
 def _laid_out(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(map(_laid_out, value))
-    return value.clone(memory_format=torch.contiguous_format) if isinstance(value, Tensor) else value
+    if not isinstance(value, Tensor):
+        return value
+    tall = value.ndim == 2 and value.shape[0] > value.shape[1]  # column by column: a single row reads it twice as fast
+    turned = value.mT if tall else value
+    whole = turned.is_contiguous() and turned.untyped_storage().nbytes() == turned.nbytes
+    turned = turned if whole else turned.clone(memory_format=torch.contiguous_format)
+    return turned.mT if tall else turned

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from anacp.learners.inputs import Labels
+from anacp.files import TensorFile
+from anacp.labels import Labels
 
 # Each kind of array that labels can be, and what a header then lists.
 _KINDS: dict[str, type] = {"U": str, "O": str, "b": bool, "i": int, "u": int, "f": float}
@@ -38,3 +39,18 @@ def restored_labels(stated: list[Any], dtype: str) -> Labels:
     if len(set(stated)) < len(stated):
         raise ValueError("a class is listed twice")
     return labels
+
+
+def sorted_labels(file: TensorFile) -> Labels:
+    """Return the classes of a learner's file, whose header was checked; refused if they are not sorted."""
+    header = file.header
+    try:
+        classes = restored_labels(header["classes"], header["classes_dtype"])
+    except ValueError as problem:
+        raise file.damage(problem) from problem
+    if not np.array_equal(np.sort(classes), classes):
+        raise file.damage("classes are not sorted")
+    names = header["feature_names"]
+    if names and (len(names) != header["n_features"] or len(set(names)) < len(names)):
+        raise file.damage(f"feature_names are not {header['n_features']} distinct texts")
+    return classes

@@ -1,20 +1,24 @@
 """Dense linear algebra on tensors: symmetric accumulation, positive-definite solves, eigenvalues, matrix roots."""
 
-from anacp.linalg.eigen import largest_eigenvalue, low_rank_factor, spectrum_psd
+from anacp.linalg.eigen import largest_eigenvalue, low_rank_factor, spectrum_of_factor, spectrum_psd
 from anacp.linalg.lengths import narrowed, near_one, ordinary_rows, unit_rows
 from anacp.linalg.roots import cholesky_factor, symmetric_roots
-from anacp.linalg.solve import solve_psd
+from anacp.linalg.solve import Factor, checked, factor_psd, solve_psd
 from anacp.linalg.triangle import Triangle, symmetric
 
 __all__ = [
+    "Factor",
     "Triangle",
+    "checked",
     "cholesky_factor",
+    "factor_psd",
     "largest_eigenvalue",
     "low_rank_factor",
     "narrowed",
     "near_one",
     "ordinary_rows",
     "solve_psd",
+    "spectrum_of_factor",
     "spectrum_psd",
     "symmetric",
     "symmetric_roots",

@@ -42,21 +42,26 @@ def spectrum_psd(a: Triangle, beside: Tensor) -> tuple[Tensor, Tensor]:
     dense = a.dense()
     factor, coordinates = _low_rank_factor(dense, beside)
     if 2 * factor.shape[1] <= len(a):
-        values, vectors = torch.linalg.eigh(factor.mT @ factor)
-        coordinates = coordinates @ vectors * values.clamp_min(0).sqrt()
-    else:
-        values, vectors = torch.linalg.eigh(symmetric(dense))
-        coordinates = beside @ vectors
+        return spectrum_of_factor(factor, coordinates)
+    values, vectors = torch.linalg.eigh(symmetric(dense))
     # Not relative to the largest eigenvalue: the mean of positive features makes that one far larger than all others.
-    positive = values > _negligible(dense)
-    return values[positive], coordinates[:, positive]
+    positive = values > _negligible(dense.diagonal())
+    return values[positive], (beside @ vectors)[:, positive]
+
+
+def spectrum_of_factor(factor: Tensor, coordinates: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the same for F Fᵀ, given F (m, r) and the rows as `coordinates` (k, r) · Fᵀ."""
+    values, vectors = torch.linalg.eigh(factor.mT @ factor)
+    positive = values > _negligible(factor.square().sum(1))
+    values = values[positive]
+    return values, coordinates @ vectors[:, positive] * values.sqrt()
 
 
 def _low_rank_factor(a: Tensor, beside: Tensor | None) -> tuple[Tensor, Tensor]:
     """Factor a dense matrix of which the lower triangle is read."""
     beside = a.new_zeros(0, len(a)) if beside is None else beside
     left = a.diagonal().clone()
-    tolerance = _negligible(a)
+    tolerance = _negligible(a.diagonal())
     width = min(max(len(a) // N_BLOCKS, NARROWEST), WIDEST)
     blocks: list[Tensor] = []
     rank = 0
@@ -80,8 +85,8 @@ def _low_rank_factor(a: Tensor, beside: Tensor | None) -> tuple[Tensor, Tensor]:
     return rows[: len(a)], rows[len(a) :]
 
 
-def _negligible(a: Tensor) -> float:
-    return NEGLIGIBLE[a.dtype] * float(a.diagonal().max().clamp_min(0))
+def _negligible(diagonal: Tensor) -> float:
+    return NEGLIGIBLE[diagonal.dtype] * float(diagonal.max().clamp_min(0)) if len(diagonal) else 0.0
 
 
 def _columns(a: Tensor, index: Tensor) -> Tensor:

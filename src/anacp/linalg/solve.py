@@ -1,5 +1,8 @@
 """The one place where a positive-definite system is solved."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import scipy.linalg
 import torch
 from torch import Tensor
@@ -8,33 +11,66 @@ from anacp.errors import NumericalError
 from anacp.linalg.triangle import Triangle
 
 
-def solve_psd(a: Triangle, b: Tensor, *, shift: float) -> Tensor:
-    """Return (a + shift·I)⁻¹ b for a symmetric positive semi-definite `a`.
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """The Cholesky factor of a positive-definite matrix, to solve with as often as one likes."""
+
+    factor: Any  # a tensor; on a CPU an array that LAPACK reads as it lies
+    dtype: torch.dtype
+
+    def solve(self, b: Tensor) -> Tensor:
+        """Return a⁻¹ b (m, k) in the precision of b."""
+        wide = b.to(self.dtype)
+        if isinstance(self.factor, Tensor):
+            return torch.cholesky_solve(wide, self.factor).to(b.dtype)
+        solved = scipy.linalg.cho_solve((self.factor, False), wide.numpy(), check_finite=False)
+        return torch.from_numpy(solved).to(b.dtype)
+
+
+def factor_psd(a: Triangle, *, shift: float, give_up: bool = False) -> Factor:
+    """Return the factor of a + shift·I for a symmetric positive semi-definite `a`.
 
     Falls back from float32 to float64 when the factorisation breaks down, and says what to change when that fails too.
+    With `give_up`, `a` is not used any more and may be overwritten; then there is nothing left to fall back on.
     """
-    work = a.dense()
+    work = a.given_up() if give_up else a.dense()
     work.diagonal().add_(shift)
-    solution = _solve_in_place(work, b)
-    if solution is None and a.dtype == torch.float32:
-        return solve_psd(a.to(torch.float64), b.double(), shift=shift).to(b.dtype)
-    if solution is None or not bool(torch.isfinite(solution).all()):
-        raise NumericalError(
-            f"Cannot solve a {len(a)}x{len(a)} system with ridge {shift:g}: the matrix is not positive definite. "
-            "Raise `ridge`, or use dtype='float64'."
-        )
+    factor = _factored_in_place(work)
+    if factor is None and a.dtype == torch.float32 and work is not a.whole:
+        return factor_psd(a.to(torch.float64), shift=shift)
+    if factor is None:
+        raise _not_positive(len(a), shift)
+    return factor
+
+
+def solve_psd(a: Triangle, b: Tensor, *, shift: float) -> Tensor:
+    """Return (a + shift·I)⁻¹ b for a symmetric positive semi-definite `a`."""
+    return checked(factor_psd(a, shift=shift).solve(b), len(a), shift)
+
+
+def checked(solution: Tensor, size: int, shift: float) -> Tensor:
+    """Return a solution that is finite, or say what to change."""
+    if not bool(torch.isfinite(solution).all()):
+        raise _not_positive(size, shift)
     return solution
 
 
-def _solve_in_place(a: Tensor, b: Tensor) -> Tensor | None:
-    """Overwrite `a` with its Cholesky factor and solve; None when `a` is not positive definite."""
+def _not_positive(size: int, shift: float) -> NumericalError:
+    return NumericalError(
+        f"Cannot solve a {size}x{size} system with ridge {shift:g}: the matrix is not positive definite. "
+        "Raise `ridge`, or use dtype='float64'."
+    )
+
+
+def _factored_in_place(a: Tensor) -> Factor | None:
+    """Overwrite `a` with its Cholesky factor; None when `a` is not positive definite."""
     if a.device.type != "cpu":
         factor, info = torch.linalg.cholesky_ex(a)
-        return None if int(info) else torch.cholesky_solve(b, factor)
+        return None if int(info) else Factor(factor, a.dtype)
     # LAPACK through scipy factors in place; torch would copy the matrix twice. The transposed view of a row-major
     # lower triangle is the column-major upper triangle that LAPACK wants.
     try:
-        factor = scipy.linalg.cho_factor(a.numpy().T, lower=False, overwrite_a=True, check_finite=False)
+        array, _ = scipy.linalg.cho_factor(a.numpy().T, lower=False, overwrite_a=True, check_finite=False)
     except scipy.linalg.LinAlgError:
         return None
-    return torch.from_numpy(scipy.linalg.cho_solve(factor, b.numpy(), check_finite=False)).contiguous()
+    return Factor(array, a.dtype)

@@ -1,6 +1,6 @@
 """Symmetric matrices, of which only the lower triangle is computed, read and stored."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Self
 
@@ -19,17 +19,32 @@ class Triangle:
     """
 
     strips: tuple[Tensor, ...]
+    whole: Tensor | None = None  # what the strips are parts of, if they are
 
     @classmethod
     def zeros(cls, size: int, *, device: str = "cpu", dtype: torch.dtype = torch.float32) -> Self:
         """Return an empty matrix."""
         if torch.device(device).type == "meta":  # sizes only, and no more work for large ones
             return cls((torch.empty(size, size, device=device, dtype=dtype),))
-        stops = range(STRIP, size + STRIP, STRIP)
-        widths = [min(stop, size) for stop in stops]
-        heights = [width - (stop - STRIP) for width, stop in zip(widths, stops, strict=True)]
-        shapes = zip(heights, widths, strict=True)
-        return cls(tuple(torch.zeros(height, width, device=device, dtype=dtype) for height, width in shapes))
+        return cls.filled(size, lambda rows: torch.zeros(rows.stop - rows.start, rows.stop, device=device, dtype=dtype))
+
+    @classmethod
+    def filled(cls, size: int, strip: Callable[[slice], Tensor]) -> Self:
+        """Return a matrix made strip by strip: `strip` gives some rows of it, up to the column where they stop."""
+        return cls(tuple(strip(rows) for rows in cls._slices(size)))
+
+    @classmethod
+    def filled_whole(cls, like: Tensor, size: int, fill: Callable[[slice, Tensor], None]) -> Self:
+        """Return the same as parts of one dense matrix, which `given_up` gives without a copy."""
+        whole = like.new_empty(size, size)
+        strips = tuple(whole[rows, : rows.stop] for rows in cls._slices(size))
+        for rows, strip in zip(cls._slices(size), strips, strict=True):
+            fill(rows, strip)
+        return cls(strips, whole)
+
+    @staticmethod
+    def _slices(size: int) -> list[slice]:
+        return [slice(start, min(start + STRIP, size)) for start in range(0, size, STRIP)]
 
     @classmethod
     def gram(cls, rows: Tensor) -> Self:
@@ -48,7 +63,7 @@ class Triangle:
 
     def add_gram_(self, rows: Tensor, *, sign: int = 1) -> None:
         """Add sign · rowsᵀ rows in place; torch has no symmetric rank-k update, so that strips cover one triangle."""
-        for place, strip in self._places():
+        for place, strip in self.places():
             strip.addmm_(rows[:, place].mT, rows[:, : place.stop], alpha=sign)
 
     def copy(self) -> Self:
@@ -71,12 +86,16 @@ class Triangle:
         return type(self)(tuple(strip.to(target) for strip in self.strips))
 
     def dense(self) -> Tensor:
-        """Return a matrix (m, m) of one's own whose lower triangle is this one."""
+        """Return a matrix (m, m) of one's own whose lower triangle is this one; what lies above is unspecified."""
         first = self.strips[0] if self.strips else torch.empty(0, 0)
-        matrix = first.new_zeros(len(self), len(self))
-        for place, strip in self._places():
+        matrix = first.new_empty(len(self), len(self))
+        for place, strip in self.places():
             matrix[place, : place.stop] = strip
         return matrix
+
+    def given_up(self) -> Tensor:
+        """Return the same without a copy where that is possible: the triangle is not to be used any more."""
+        return self.dense() if self.whole is None else self.whole
 
     def symmetric(self) -> Tensor:
         """Return the full matrix (m, m)."""
@@ -84,12 +103,12 @@ class Triangle:
 
     def diagonal(self) -> Tensor:
         """Return the diagonal (m,)."""
-        return torch.cat([strip[:, place].diagonal() for place, strip in self._places()])
+        return torch.cat([strip[:, place].diagonal() for place, strip in self.places()])
 
     def times(self, columns: Tensor) -> Tensor:
         """Return this matrix times columns (m, k), without making it dense."""
         product = torch.empty_like(columns)
-        for place, strip in self._places():
+        for place, strip in self.places():
             left = strip[:, : place.start]
             product[place] = left @ columns[: place.start] + symmetric(strip[:, place]) @ columns[place]
             product[: place.start] += left.mT @ columns[place]
@@ -100,9 +119,7 @@ class Triangle:
         size = len(self)
         if self.strips and self.strips[0].is_meta:  # sizes only
             return self.strips[0].new_empty(size * (size + 1) // 2)
-        return torch.cat(
-            [strip[i, : place.start + i + 1] for place, strip in self._places() for i in range(len(strip))]
-        )
+        return torch.cat([strip[i, : place.start + i + 1] for place, strip in self.places() for i in range(len(strip))])
 
     @classmethod
     def unpacked(cls, packed: Tensor, size: int) -> Self:
@@ -110,13 +127,13 @@ class Triangle:
         matrix = cls.zeros(size, device=str(packed.device), dtype=packed.dtype)
         lengths = torch.arange(1, size + 1)
         starts = (lengths.cumsum(0) - lengths).tolist()
-        for place, strip in matrix._places():
+        for place, strip in matrix.places():
             for i in range(len(strip)):
                 row = place.start + i
                 strip[i, : row + 1] = packed[starts[row] : starts[row] + row + 1]
         return matrix
 
-    def _places(self) -> Iterator[tuple[slice, Tensor]]:
+    def places(self) -> Iterator[tuple[slice, Tensor]]:
         """Yield the strips with the rows that they are."""
         for strip in self.strips:
             yield slice(strip.shape[1] - len(strip), strip.shape[1]), strip

@@ -1,23 +1,30 @@
 """Examples → predictions: an encoder and a learner as one thing, and the networks trained task by task beside it."""
 
-from anacp.catalogue import compared_methods
-from anacp.methods.answering import Model, answer, modality_of
-from anacp.methods.answers import Answers, Forgotten, Learned
-from anacp.methods.classifier import Classifier
-from anacp.methods.finding import find_method, methods_in
-from anacp.methods.loading import ModelKind, check_model_header, load
-from anacp.methods.method import Method
-from anacp.methods.on_features import OnFeatures
-from anacp.methods.trained import (
-    L2P,
-    SLCA,
-    CODAPrompt,
-    DualPrompt,
-    JointFineTuning,
-    JointLinearProbe,
-    SequentialFineTuning,
-    TrainedMethod,
-)
+from typing import TYPE_CHECKING
+
+from anacp.doors import door
+
+if TYPE_CHECKING:
+    from anacp.catalogue import compared_methods
+    from anacp.methods.answering import Model, answer, modality_of
+    from anacp.methods.answers import Answers, Forgotten, Learned
+    from anacp.methods.classifier import Classifier
+    from anacp.methods.finding import find_method, methods_in
+    from anacp.methods.header import ModelKind, check_model_header
+    from anacp.methods.loading import load
+    from anacp.methods.method import Method
+    from anacp.methods.on_features import OnFeatures
+    from anacp.methods.predictor import Predictor
+    from anacp.methods.trained import (
+        L2P,
+        SLCA,
+        CODAPrompt,
+        DualPrompt,
+        JointFineTuning,
+        JointLinearProbe,
+        SequentialFineTuning,
+        TrainedMethod,
+    )
 
 __all__ = [
     "L2P",
@@ -34,6 +41,7 @@ __all__ = [
     "Model",
     "ModelKind",
     "OnFeatures",
+    "Predictor",
     "SequentialFineTuning",
     "TrainedMethod",
     "answer",
@@ -44,3 +52,5 @@ __all__ = [
     "methods_in",
     "modality_of",
 ]
+
+__getattr__ = door(__name__)

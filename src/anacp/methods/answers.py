@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anacp.errors import ParameterError
-from anacp.learners import Labels
+from anacp.labels import Labels
 
 
 @dataclass(frozen=True)

@@ -15,22 +15,20 @@ from sklearn.base import clone
 
 from anacp.adaptation import Adaptation
 from anacp.backbones import Backbone, EngineName
-from anacp.encoders import ADAPTATION, ENCODER, Encoder, FeatureStore
+from anacp.encoders import ADAPTATION, Encoder, FeatureStore
 from anacp.errors import InputError, MismatchError, ModelFileError, NotLearnedError, ParameterError
-from anacp.files import Fact, Record, TensorFile, write_tensors
+from anacp.files import TensorFile, write_tensors
 from anacp.items import OnError, as_items
 from anacp.labels import label_array
 from anacp.learners import LEARNER, MODEL, Labels, Learner, check_kind, contents, label_kind, restored
 from anacp.methods.answers import Answers, Forgotten, Learned
 from anacp.methods.finding import find_method, learner_class
+from anacp.methods.header import CLASSIFIER
 from anacp.methods.learned_examples import EXAMPLES, LearnedExamples
 from anacp.methods.taught import Taught
 from anacp.progress import Report
 from anacp.threads import OwnLock
 from anacp.words import format_bytes
-
-# What a model file says of a classifier besides its learner.
-CLASSIFIER = ENCODER | Record({"saved": Fact.name()})
 
 
 class Classifier:
@@ -283,10 +281,13 @@ class Classifier:
 
     # Files ------------------------------------------------------------------------------------------------------
 
-    def save(self, path: str | Path) -> None:
-        """Write everything to one safetensors file, all or nothing; `anacp.load` reads it back."""
+    def save(self, path: str | Path, *, exact: bool = False) -> None:
+        """Write everything to one safetensors file, all or nothing; `anacp.load` reads it back.
+
+        A solution is always kept, so that predictions start at once; `exact` is as for `Learner.save`.
+        """
         taught = self._something()
-        header, tensors = contents(taught.learner)
+        header, tensors = contents(taught.learner, exact=exact, solution=True)
         about, parts = self.encoder.contents()
         saved = datetime.now(UTC).isoformat(timespec="seconds")
         examples = {f"{EXAMPLES}{name}": one for name, one in taught.examples.tensors(taught.classes.tolist()).items()}

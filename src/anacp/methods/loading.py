@@ -1,33 +1,15 @@
 """From a model file back to what wrote it."""
 
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any
 
 from anacp.backbones import Backbone
 from anacp.files import TensorFile
-from anacp.learners import KINDS, LEARNER, MODEL, Learner, restored
-from anacp.methods.classifier import CLASSIFIER, Classifier
+from anacp.learners import MODEL, Learner, restored
+from anacp.methods.classifier import Classifier
 from anacp.methods.finding import find_method, learner_class
-from anacp.methods.trained import TRAINED, TrainedMethod
-
-ModelKind = Literal["learner", "classifier", "trained"]
-
-
-def model_kind(file: TensorFile) -> ModelKind:
-    """Return what a model file states that it is; files of the first version show it by what they have."""
-    header = file.header
-    if "kind" in header or file.sealed:
-        if header.get("kind") not in KINDS:
-            raise file.damage(f"its kind is none of {', '.join(KINDS)}")
-        return cast(ModelKind, header["kind"])
-    return "trained" if "method" in header else "classifier" if "backbone" in header else "learner"
-
-
-def check_model_header(file: TensorFile) -> ModelKind:
-    """Return the kind of a model file whose header says all that it must, and nothing else."""
-    kind = model_kind(file)
-    file.check_header({"learner": LEARNER, "classifier": LEARNER | CLASSIFIER, "trained": TRAINED}[kind])
-    return kind
+from anacp.methods.header import check_model_header
+from anacp.methods.trained import TrainedMethod
 
 
 def load(

@@ -52,5 +52,5 @@ class OnFeatures:
         return self.learner.parts()
 
     def save(self, path: str | Path) -> None:
-        """Write the learner's file."""
-        self.learner.save(path)
+        """Write the learner's file, to the bit: a run that goes on from it is the run that was not stopped."""
+        self.learner.save(path, exact=True)

@@ -11,6 +11,7 @@ from anacp.names import Names
 METHOD = "AnaCP"  # the row of the method that the paper proposes
 UNRANKED = "AnaCP - Σ_y"  # printed as an ablation, outside the ranking
 N_TASKS = 10  # in every table
+AS_PRINTED = {"replay": "sampled", "projection": "gaussian"}  # of the method: how the paper computes it
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,8 @@ _MAIN = (
     PaperRow("APER", "NCM", adapted=True, concatenate=True),
     PaperRow("FeCAM", "FeCAM"),
     PaperRow("RanPAC", "RanPAC", adapted=True, recipe="ranpac"),
-    PaperRow(UNRANKED, "AnaCP", {"covariance": "class"}, adapted=True),
-    PaperRow(METHOD, "AnaCP", adapted=True),
+    PaperRow(UNRANKED, METHOD, {**AS_PRINTED, "covariance": "class"}, adapted=True),
+    PaperRow(METHOD, METHOD, AS_PRINTED, adapted=True),
 )
 _WITHOUT_PROMPTS = tuple(row for row in _MAIN if row.title not in ("L2P", "DualPrompt", "CODA-Prompt"))
 
@@ -100,9 +101,11 @@ _CHANGES: tuple[Mapping[str, Any], ...] = (
 
 def _ablation() -> Iterable[PaperRow]:
     for number, changes in enumerate(_CHANGES, 1):
-        parameters = {name: value for name, value in changes.items() if name != "method"}
-        yield PaperRow(str(number), str(changes.get("method", "AnaCP")), parameters, adapted=True)
-    yield PaperRow("without FSA", "AnaCP")  # not the paper's: what adaptation contributes
+        if "method" in changes:
+            yield PaperRow(str(number), str(changes["method"]), adapted=True)
+        else:
+            yield PaperRow(str(number), METHOD, {**AS_PRINTED, **changes}, adapted=True)
+    yield PaperRow("without FSA", METHOD, AS_PRINTED)  # not the paper's: what adaptation contributes
 
 
 def _columns(backbone: str, recipe: str) -> tuple[PaperColumn, ...]:

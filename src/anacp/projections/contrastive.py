@@ -1,15 +1,15 @@
 """AnaCP's contrastive projection: several random projections regressed onto the same target prototypes."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-import torch
-from torch import Tensor
-
-from anacp.linalg import near_one
-from anacp.projections.random import RandomProjection
+if TYPE_CHECKING:
+    from torch import Tensor
 
 # Squared lengths beyond these have lost digits, or will.
 TINY, HUGE = 1e-20, 1e30
@@ -21,22 +21,25 @@ class ContrastiveProjection:
 
     W_h = B_h P has rank c at most, so a head's output is kept as its c coefficients in terms of the prototypes:
     solving, projecting and everything above work with c numbers a row instead of d.
+
+    Works on tensors of torch and, for rows of ordinary size, on arrays of NumPy.
     """
 
-    heads: Sequence[RandomProjection]
+    heads: Sequence[Any]  # random projections
     weights: Sequence[Tensor]  # B_h, each (m, c)
     prototypes: Tensor  # P (c, d)
     normalize: bool
 
     @cached_property
-    def _gram(self) -> Tensor:
-        near = self.prototypes * self._power
-        return near @ near.mT
+    def gram(self) -> Tensor:
+        """PPᵀ (c, c) of prototypes brought near one."""
+        near = self.prototypes * self.power
+        return near @ near.T
 
     @cached_property
-    def _power(self) -> float:
+    def power(self) -> float:
         """A power of two that brings prototypes near one, where their squares would otherwise be lost."""
-        largest = float(self.prototypes.abs().max())
+        largest = float(abs(self.prototypes).max())
         return 1.0 if largest == 0 or 1e-6 < largest < 1e6 else 0.5 ** math.frexp(largest)[1]
 
     def __call__(self, x: Tensor) -> Tensor:
@@ -54,24 +57,34 @@ class ContrastiveProjection:
         """
 
         def features(h: int) -> Tensor:
-            return self.heads[h].activate((left[h][:, None] + right[h]).flatten(0, 1))
+            activated: Tensor = self.heads[h].activate((left[h][:, None] + right[h]).flatten(0, 1))
+            return activated
 
         return self._average(features)
 
     def _average(self, features: Callable[[int], Tensor]) -> Tensor:
         outputs = (self._scaled(features(h) @ self.weights[h]) for h in range(len(self.heads)))
-        return sum(outputs, start=self.prototypes.new_zeros(())) / len(self.heads)
+        total: Tensor = sum(outputs)  # type: ignore[assignment]
+        return total / len(self.heads)
 
     def _scaled(self, coefficients: Tensor) -> Tensor:
         """Divide by ‖aP‖ = √(a PPᵀ aᵀ)."""
         if not self.normalize:
             return coefficients
-        squared = self._squared_lengths(coefficients)
+        squared = self.squared_lengths(coefficients)
         odd = (squared < TINY) | (squared > HUGE)
         if bool(odd.any()):
-            coefficients = torch.where(odd, near_one(coefficients), coefficients)
-            squared = self._squared_lengths(coefficients)
-        return coefficients * self._power / squared.clamp_min(1e-24).sqrt()
+            return self._scaled_odd(coefficients, odd)
+        return coefficients * self.power / squared**0.5
 
-    def _squared_lengths(self, coefficients: Tensor) -> Tensor:
-        return ((coefficients @ self._gram) * coefficients).sum(1, keepdim=True)
+    def _scaled_odd(self, coefficients: Tensor, odd: Tensor) -> Tensor:
+        import torch
+
+        from anacp.linalg import near_one
+
+        coefficients = torch.where(odd, near_one(coefficients), coefficients)
+        return coefficients * self.power / self.squared_lengths(coefficients).clamp_min(1e-24).sqrt()
+
+    def squared_lengths(self, coefficients: Tensor) -> Tensor:
+        """Return ‖aP‖² (n, 1), of prototypes brought near one."""
+        return ((coefficients @ self.gram) * coefficients).sum(1)[:, None]

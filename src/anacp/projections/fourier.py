@@ -1,8 +1,9 @@
 """Random Fourier features: inner products that tend to the Gaussian kernel (Rahimi and Recht, 2007)."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import torch
 from torch import Tensor
@@ -44,6 +45,12 @@ class FourierProjection:
         """Return how many times the rounding of a row its features carry: as many as a phase has radians."""
         longest = float(torch.linalg.vector_norm(x, dim=1, dtype=torch.promote_types(x.dtype, torch.float32)).max())
         return max(1.0, PHASES_REACH * math.sqrt(2 * self.gamma) * longest)
+
+    def portable(self) -> Self:
+        """Return the same in float32 on the CPU, drawn already: a graph that is exported cannot draw it."""
+        twin = replace(self, device="cpu", dtype=torch.float32)
+        twin.matrix, twin.phases  # noqa: B018
+        return twin
 
     def __call__(self, x: Tensor) -> Tensor:
         """Return z (n, m)."""

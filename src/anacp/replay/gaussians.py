@@ -30,10 +30,6 @@ class ReplayGroup:
         """The noise itself (n_replay, d)."""
         return self.coordinates if self.basis is None else self.coordinates @ self.basis
 
-    def basis_times(self, matrix: Tensor) -> Tensor:
-        """Return basis · matrix (r, m)."""
-        return matrix if self.basis is None else self.basis @ matrix
-
     def to(self, dtype: torch.dtype) -> "ReplayGroup":
         """Return this group in another precision."""
         basis = None if self.basis is None else self.basis.to(dtype)
@@ -50,7 +46,6 @@ def replay_groups(
     """
     n_classes, by_class = moments.n_classes, moments.spread == "class"
     n_groups = n_classes if by_class else min(n_groups, n_classes)
-    jitter = JITTER[moments.scatter_dtype] * (moments.mean_square() or 1.0)
     factor = torch.empty(0)
     for group in range(n_groups):
         classes = torch.arange(group, n_classes, n_groups, device=moments.means.device)
@@ -59,7 +54,8 @@ def replay_groups(
             yield ReplayGroup(classes, *_of_low_rank(normal, moments, group))
             continue
         if by_class or group == 0:
-            factor = _factor(moments.covariance_of(group) if by_class else moments.covariance(), jitter)
+            covariance = moments.covariance_of(group) if by_class else moments.covariance()
+            factor = covariance_factor(moments, covariance)
         yield ReplayGroup(classes, normal * factor if factor.ndim == 1 else normal @ factor.mT, None)
 
 
@@ -72,10 +68,12 @@ def draw(moments: ClassMoments, n_replay: int, *, seed: int, role: str) -> tuple
     return torch.cat(rows), torch.cat(classes)
 
 
-def _factor(covariance: Tensor, jitter: float) -> Tensor:
-    """Return L with L Lᵀ = Σ; for a diagonal (d,) its square roots."""
+def covariance_factor(moments: ClassMoments, covariance: Tensor) -> Tensor:
+    """Return L (d, d) with L Lᵀ = Σ, a covariance of these moments; of a diagonal its roots (d,)."""
     if covariance.ndim == 1:
         return covariance.clamp_min(0).sqrt()
+    narrow = torch.float32 in (covariance.dtype, moments.scatter_dtype)
+    jitter = JITTER[torch.float32 if narrow else torch.float64] * (moments.mean_square() or 1.0)
     return cholesky_factor(covariance + jitter * torch.eye(len(covariance)).to(covariance))
 
 

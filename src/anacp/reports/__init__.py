@@ -1,9 +1,14 @@
 """Tables, figures and pages of results. Read results, never run anything."""
 
-from anacp.reports.collection import Collection, collect
-from anacp.reports.figures.accuracies import accuracy_curves
-from anacp.reports.figures.heat_maps import accuracy_heat_map, confusion_map
-from anacp.reports.write import markdown, report, write_report
+from typing import TYPE_CHECKING
+
+from anacp.doors import door
+
+if TYPE_CHECKING:
+    from anacp.reports.collection import Collection, collect
+    from anacp.reports.figures.accuracies import accuracy_curves
+    from anacp.reports.figures.heat_maps import accuracy_heat_map, confusion_map
+    from anacp.reports.write import markdown, report, write_report
 
 __all__ = [
     "Collection",
@@ -15,3 +20,5 @@ __all__ = [
     "report",
     "write_report",
 ]
+
+__getattr__ = door(__name__)

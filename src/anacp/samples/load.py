@@ -41,15 +41,14 @@ def load_sample(name: str) -> Sample:
     SAMPLES.find(name)
     with as_file(files("anacp.samples") / f"{name}.safetensors") as path:
         file = TensorFile(path, SAMPLE)
-        tensors, card = file.tensors(), file.header
+        arrays, card = file.arrays(), file.header
     names = np.array(json.loads(card.pop("classes")))
 
     def features(split: str) -> NDArray[np.float32]:
-        x: NDArray[np.float32] = dequantize(tensors[f"x_{split}"], tensors[f"scales_{split}"]).numpy()
-        return x
+        return dequantize(arrays[f"x_{split}"], arrays[f"scales_{split}"])
 
     def labels(split: str) -> NDArray[Any]:
-        return np.asarray(names[tensors[f"y_{split}"].numpy()])
+        return np.asarray(names[arrays[f"y_{split}"]])
 
     x_train = features("train")
     return Sample(
@@ -58,6 +57,6 @@ def load_sample(name: str) -> Sample:
         y_train=labels("train"),
         x_test=features("test"),
         y_test=labels("test"),
-        x_unknown=features("unknown") if "x_unknown" in tensors else np.empty((0, x_train.shape[1]), np.float32),
+        x_unknown=features("unknown") if "x_unknown" in arrays else np.empty((0, x_train.shape[1]), np.float32),
         card=card,
     )

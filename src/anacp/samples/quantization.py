@@ -1,26 +1,34 @@
 """8-bit features: one signed byte a number, one scale a column."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from anacp.files import FileKind, write_tensors
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+A = TypeVar("A", bound=Any)  # an array or a tensor
 
 SAMPLE = FileKind("", 0, "an embedded sample", plain=True)
 
 
 def quantize(x: Tensor) -> tuple[Tensor, Tensor]:
     """Return codes (n, d) in -127 … 127 and scales (d,) with codes · scales ≈ x."""
+    import torch
+
     scales = x.abs().amax(0).clamp_min(1e-12) / 127
     return (x / scales).round().to(torch.int8), scales
 
 
-def dequantize(codes: Tensor, scales: Tensor) -> Tensor:
-    """Return the float32 features."""
-    return codes.float() * scales
+def dequantize(codes: A, scales: A) -> A:
+    """Return the float32 features, of arrays or tensors."""
+    features: A = codes * scales
+    return features
 
 
 def write_sample(

@@ -25,5 +25,10 @@ def rows_in(fold: Fold, x: Tensor, classes: Tensor) -> tuple[Tensor, Tensor]:
     return x[chosen], classes[chosen]
 
 
+def expected_rows(fold: Fold, n_rows: int) -> int:
+    """Return about how many of n_rows rows belong to the fold."""
+    return {"all": n_rows, "held out": n_rows // SHARE, "fitted": n_rows - n_rows // SHARE}[fold]
+
+
 def _digest(row: object) -> int:
     return int.from_bytes(hashlib.blake2b(row.tobytes(), digest_size=8).digest(), "big")  # type: ignore[attr-defined]

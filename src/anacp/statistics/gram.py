@@ -1,14 +1,29 @@
 """The Gram matrix of features with their class sums: it answers ridge regression onto any per-class target."""
 
+import math
 from collections.abc import Mapping
-from typing import ClassVar, Self
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import torch
 from torch import Tensor
 
-from anacp.linalg import Triangle, solve_psd
+from anacp.errors import NumericalError
+from anacp.linalg import (
+    Factor,
+    Triangle,
+    checked,
+    factor_psd,
+    low_rank_factor,
+    solve_psd,
+    spectrum_of_factor,
+    spectrum_psd,
+)
+from anacp.randomness import standard_normal
 from anacp.statistics.base import Features, Statistic, moved
-from anacp.statistics.folds import Fold, rows_in
+from anacp.statistics.coding_error import CodingError
+from anacp.statistics.directions import Directions
+from anacp.statistics.folds import Fold, expected_rows, rows_in
 from anacp.statistics.rounding import (
     added_error,
     merged_error,
@@ -24,10 +39,32 @@ from anacp.statistics.rounding import (
 # Error in what is inverted with hardly any ridge weighs more than error in a covariance that is shrunk: measured on
 # scores, a fifth of it does as much.
 WEIGHT = 5
+# Rows a feature up to which directions are kept: alone, while they are smaller than a triangle; beside a triangle,
+# while correcting its solution costs less than factoring it anew.
+ALONE, BESIDE = 1 / 2, 1 / 4
+# Taking rows out of directions costs the cube of their number: beyond this share a triangle is made first. When fewer
+# rows than the second share are left, a triangle becomes directions again.
+TAKEN_OUT, AGAIN = 1 / 8, 1 / 16
+# Random vectors by which a norm is estimated: of thousands of numbers each, so that a few tell it within percents.
+PROBES = 8
+
+
+@dataclass(frozen=True, eq=False)
+class SolvedTriangle:
+    """(T + λI)⁻¹ as a factor, and applied to the class sums of T and to the directions beside it."""
+
+    ridge: float
+    factor: Factor
+    sums: Tensor  # (c, m)
+    directions: Tensor  # (r, m)
 
 
 class ClassGram(Statistic):
     """G = ZᵀZ, the class sums MN (Eqs. 3, 7, 9) and counts of the features z = features(x).
+
+    G = T + FᵀF, a triangle T and the directions F of few rows. While there are fewer examples than half the features
+    there is no T: what is kept, solved and saved has the rank of the examples. Once T is there and was solved, the next
+    rows only correct its solution, until they are so many that factoring anew costs less.
 
     With a `fold`, only the examples that belong to it count.
     """
@@ -44,72 +81,301 @@ class ClassGram(Statistic):
     ) -> None:
         self.features = features
         self.fold: Fold = fold
-        self.gram = Triangle.zeros(features.n_outputs, device=device, dtype=dtype)  # (m, m)
-        self.sums = torch.zeros(0, features.n_outputs, device=device, dtype=dtype)  # (c, m)
+        self.triangle: Triangle | None = None  # T (m, m)
+        self.triangle_sums = torch.zeros(0, features.n_outputs, device=device, dtype=dtype)  # of the rows in T (c, m)
+        self.directions = Directions.none(0, self.triangle_sums)
         self.counts = torch.zeros(0, device=device, dtype=torch.int64)  # (c,)
         self.error = torch.zeros((), device=device, dtype=widest(device))  # of the energy, by rounding
+        self.coding = CodingError()  # by what files stored in fewer bits
+        self._solved: SolvedTriangle | None = None  # in memory only
+        self._crowded = False  # whether rows that are being added are too many for directions
+        self._entering = False  # whether the triangle is no other statistic's, so that rows may enter it
+
+    @classmethod
+    def of_triangle(cls, features: Features, triangle: Triangle, sums: Tensor, counts: Tensor) -> Self:
+        """Return the statistic of rows whose Gram matrix and class sums are known."""
+        empty = cls(features, device=str(sums.device), dtype=sums.dtype)
+        none = Directions.none(len(counts), sums)
+        return empty._with(triangle=triangle, triangle_sums=sums, directions=none, counts=counts)
+
+    @classmethod
+    def of_directions(cls, features: Features, directions: Directions, counts: Tensor) -> Self:
+        """Return the same, of rows whose directions are known."""
+        rows = directions.rows
+        empty = cls(features, device=str(rows.device), dtype=rows.dtype)
+        none = rows.new_zeros(len(counts), rows.shape[1])
+        return empty._with(triangle_sums=none, directions=directions, counts=counts)
+
+    @classmethod
+    def room(cls, size: int) -> int:
+        """Return how many directions of `size` features are kept before a triangle takes their place."""
+        return int(ALONE * size)
+
+    @property
+    def size(self) -> int:
+        """How many features a row has, m."""
+        return self.triangle_sums.shape[1]
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The precision."""
+        return self.triangle_sums.dtype
+
+    @property
+    def gram(self) -> Triangle:
+        """G (m, m), whole."""
+        return self._whole()[0]
+
+    @property
+    def sums(self) -> Tensor:
+        """The class sums (c, m)."""
+        return self.triangle_sums + self.directions.sums if len(self.directions) else self.triangle_sums
 
     @property
     def energy(self) -> Tensor:
         """The trace of G: Σ‖z‖²."""
-        return self.gram.diagonal().sum(dtype=self.error.dtype)
+        in_triangle = 0 if self.triangle is None else self.triangle.diagonal().sum(dtype=self.error.dtype)
+        return self.directions.energy + in_triangle
 
     @property
     def n(self) -> int:
         """How many examples were seen."""
         return int(self.counts.sum())
 
+    def plus(self, x: Tensor, classes: Tensor, *, sign: int = 1) -> Self:
+        """Return the statistic with examples (n, d) of the given class indices; `sign=-1` takes them out."""
+        crowded = len(self.directions) + len(x) > self._room
+        changed = super(ClassGram, self._with(_crowded=crowded)).plus(x, classes, sign=sign)
+        return changed._with(coding=self.coding.with_left(self.n, changed.n)) if sign < 0 else changed
+
+    @property
+    def _room(self) -> int:
+        """How many directions there may be."""
+        if self.triangle is None:
+            return self.room(self.size)
+        return 0 if self._solved is None else int(BESIDE * self.size)
+
     def _add_block_(self, x: Tensor, classes: Tensor, sign: int) -> None:
         x, classes = rows_in(self.fold, x, classes)
-        z = self.features(x)
-        self.sums = self.sums.index_add(0, classes, z, alpha=sign)
+        z, before = self.features(x), self.energy
         self.counts = self.counts + sign * torch.bincount(classes, minlength=len(self.counts))
-        before = self.energy
-        self.gram.add_gram_(z, sign=sign)
-        self.error = added_error(self.error, self.gram.dtype, before, self.energy)
+        alone, n_kept = self.triangle is None, len(self.directions)
+        if sign > 0 and not self._crowded and not self._entering and n_kept + len(z) <= self._room:
+            refuse_overflow(4 * torch.linalg.vector_norm(z), z.dtype)
+            self.directions = self.directions.plus(z, classes, joined=alone)
+        elif sign < 0 and alone and n_kept <= TAKEN_OUT * self.size:
+            self.directions = self.directions.without(z, classes, n_left=self.n)
+        else:
+            self._enter_(z, classes, sign)
+        self.error = added_error(self.error, self.dtype, before, self.energy)
+
+    def _enter_(self, z: Tensor, classes: Tensor, sign: int) -> None:
+        """Add rows to a triangle of one's own, into which all that were directions go first."""
+        if not self._entering:
+            whole, sums = self._whole()
+            self.triangle = whole.copy() if whole is self.triangle else whole
+            self.triangle_sums, self.directions = sums, Directions.none(len(sums), sums)
+            self._solved, self._entering = None, True
+        assert self.triangle is not None
+        self.triangle.add_gram_(z, sign=sign)
+        self.triangle_sums = self.triangle_sums.index_add(0, classes, z, alpha=sign)
+
+    def _whole(self) -> tuple[Triangle, Tensor]:
+        """Return G and the class sums of all rows."""
+        if self.triangle is not None and not len(self.directions):
+            return self.triangle, self.triangle_sums
+        device = str(self.triangle_sums.device)
+        zeros = Triangle.zeros(self.size, device=device, dtype=self.dtype)
+        whole = zeros if self.triangle is None else self.triangle.copy()
+        whole.add_gram_(self.directions.rows)
+        return whole, self.sums
+
+    def _copied(self) -> Self:
+        return self._with(_entering=False)  # the triangle is copied when rows enter it
 
     def _settle_(self) -> None:
         if not self.n:
-            self.gram, self.error = self.gram.emptied(), torch.zeros_like(self.error)
-        self.sums = torch.where(self.counts[:, None] > 0, self.sums, 0.0)
+            self.triangle, self.error = None, torch.zeros_like(self.error)
+            self.directions = Directions.none(len(self.counts), self.triangle_sums)
+        elif self.triangle is not None and self.n <= AGAIN * self.size and not self.coding.variance:
+            factor, coordinates = low_rank_factor(self.gram, self.sums)
+            self.triangle = None
+            self.directions = Directions.of(factor.mT, coordinates, at_most=self.n)
+        if self.triangle is None:
+            self.triangle_sums = torch.zeros_like(self.triangle_sums)
+        held = self.counts[:, None] > 0
+        coordinates = torch.where(held, self.directions.coordinates, 0.0)
+        self.directions = replace(self.directions, coordinates=coordinates)
+        self.triangle_sums = torch.where(held, self.triangle_sums, 0.0)
 
     def check_range(self) -> None:
         """Refuse squares that have overflowed or vanished."""
         energy = self.energy
-        refuse_overflow(energy, self.gram.dtype)
-        refuse_underflow(
-            (energy < smallest_energy(self.gram.dtype)) & ((energy > 0) | self.sums.any()), self.gram.dtype
-        )
+        refuse_overflow(energy.to(self.dtype), self.dtype)
+        some = self.triangle_sums.any() | self.directions.rows.any()
+        refuse_underflow((energy < smallest_energy(self.dtype)) & ((energy > 0) | some), self.dtype)
 
     def doubt(self, classes: Tensor) -> float:
         """Return the share of the energy that may be rounding error, as much as it weighs; classes are pooled."""
         return WEIGHT * share(self.error, self.energy)
 
+    # Solving ----------------------------------------------------------------------------------------------------
+
     def solve(self, *, ridge: float) -> Tensor:
-        """Return B = (G + λI)⁻¹ MN (m, c). One-hot targets give B itself, targets P (c, k) give W = B P (Eq. 9)."""
-        return solve_psd(self.gram, self.sums.mT.contiguous(), shift=ridge)
+        """Return B = (G + λI)⁻¹ MN (m, c). One-hot targets give B itself, targets P (c, k) give W = B P (Eq. 9).
+
+        Of directions alone, B = Fᵀ(FFᵀ + λI)⁻¹Yᵀ with the class sums YF. Beside a triangle, with A = T + λI,
+        X = A⁻¹ times the class sums of T, and U = A⁻¹Fᵀ (Woodbury): B = X + U (I + FU)⁻¹ (Yᵀ - FX).
+        """
+        rows, coordinates = self.directions.rows, self.directions.coordinates
+        if self.triangle is None:
+            return rows.mT @ solve_psd(Triangle.gram(rows.mT), coordinates.mT.contiguous(), shift=ridge)
+        solved = self._solved_triangle(ridge)
+        if not len(rows):
+            return solved.sums.mT.contiguous()
+        inner = Triangle((rows @ solved.directions.mT,))  # positive: of F(T + λI)⁻¹Fᵀ
+        correction = solve_psd(inner, coordinates.mT - rows @ solved.sums.mT, shift=1.0)
+        return checked(torch.addmm(solved.sums.mT, solved.directions.mT, correction), self.size, ridge)
+
+    def _solved_triangle(self, ridge: float) -> SolvedTriangle:
+        """Return what is solved for T and the directions, by the factor that there is."""
+        assert self.triangle is not None
+        solved, rows = self._solved, self.directions.rows
+        if solved is None or solved.ridge != ridge:
+            factor = self._factored(self.triangle, ridge)
+            sums = checked(factor.solve(self.triangle_sums.mT.contiguous()), self.size, ridge)
+            solved = SolvedTriangle(ridge, factor, sums.mT.contiguous(), rows[:0])
+        if len(solved.directions) < len(rows):
+            latest = solved.factor.solve(rows[len(solved.directions) :].mT.contiguous())
+            solved = replace(solved, directions=torch.cat([solved.directions, latest.mT]))
+        self._solved = solved  # changes no answer
+        return solved
+
+    def _factored(self, triangle: Triangle, ridge: float) -> Factor:
+        """Return the factor of T + λI, unless λ is too small for what was coded: it may be smaller than it was then."""
+        if not self.coding.variance:
+            return factor_psd(triangle, shift=ridge)
+        try:
+            factor = factor_psd(triangle, shift=ridge)
+        except NumericalError:
+            replace(self.coding, weakness=math.inf).check(self.size, ridge)
+            raise
+        replace(self.coding, weakness=_weakness(factor, self.triangle_sums)).check(self.size, ridge)
+        return factor
+
+    def weights_and_weakness(self, ridge: float) -> tuple[Tensor, float]:
+        """Return Bᵀ (c, m) and ‖(G + λI)⁻¹‖_F, nearly: of T alone where few rows are beside it."""
+        solved = self._solved_triangle(ridge)
+        return solved.sums, _weakness(solved.factor, self.triangle_sums)
+
+    def low_rank(self) -> tuple[Tensor, Tensor]:
+        """Return F (m, r) with G = FFᵀ, and T (c, r) with the class sums TFᵀ."""
+        if self.triangle is None:
+            return self.directions.rows.mT, self.directions.coordinates
+        return low_rank_factor(self.gram, self.sums)
+
+    def spectrum(self) -> tuple[Tensor, Tensor]:
+        """Return the positive eigenvalues (r,) of G, ascending, and the class sums in terms of its eigenvectors."""
+        if self.triangle is not None:
+            return spectrum_psd(self.gram, self.sums)
+        return spectrum_of_factor(self.directions.rows.mT, self.directions.coordinates)
+
+    def times(self, columns: Tensor) -> Tensor:
+        """Return G times columns (m, k)."""
+        rows = self.directions.rows
+        product = rows.mT @ (rows @ columns)
+        return product if self.triangle is None else product + self.triangle.times(columns)
 
     def check_ridge(self, ridge: float) -> None:
-        """Refuse a λ that what unlearning has left would drown."""
-        refuse_small_ridge(self.error, self.energy, self.n, len(self.gram), self.gram.dtype, ridge)
+        """Refuse a λ that what unlearning has left would drown, or that files in fewer bits have."""
+        self.coding.check(self.size, ridge)
+        refuse_small_ridge(self.error, self.energy, self.n, self.size, self.dtype, ridge)
+
+    # Merging, moving and saving ---------------------------------------------------------------------------------
 
     def __add__(self, other: Self) -> Self:
-        gram = self.gram + other.gram
-        both = self._with(gram=gram, sums=self.sums + other.sums, counts=self.counts + other.counts)
-        return both._with(error=merged_error(self.error, other.error, gram.dtype, both.energy))
+        counts = self.counts + other.counts
+        if (
+            self.triangle is None
+            and other.triangle is None
+            and len(self.directions) + len(other.directions) <= self._room
+        ):
+            both = self._with(directions=self.directions + other.directions, counts=counts)
+        else:
+            (mine, my_sums), (theirs, their_sums) = self._whole(), other._whole()
+            none = Directions.none(len(counts), my_sums)
+            both = self._with(triangle=mine + theirs, triangle_sums=my_sums + their_sums, directions=none)
+            both = both._with(counts=counts, _solved=None, _entering=False)
+        error = merged_error(self.error, other.error, self.dtype, both.energy)
+        return both._with(error=error, coding=self.coding + other.coding)
 
     def at(self, sources: Tensor, places: Tensor, n_classes: int) -> Self:
-        """Return this statistic with class sources[i] at places[i]; the Gram matrix is shared, not copied."""
-        sums, counts = (moved(rows, sources, places, n_classes) for rows in (self.sums, self.counts))
-        return self._with(sums=sums, counts=counts)
+        """Return this statistic with class sources[i] at places[i]; large matrices are shared, not copied."""
+
+        def placed(rows: Tensor) -> Tensor:
+            return moved(rows, sources, places, n_classes)
+
+        solved = self._solved and replace(self._solved, sums=placed(self._solved.sums))
+        return self._with(
+            triangle_sums=placed(self.triangle_sums),
+            directions=self.directions.at(sources, places, n_classes),
+            counts=placed(self.counts),
+            _solved=solved,
+        )
+
+    def outline(self) -> Self:
+        """Return this statistic without its numbers, on device "meta"."""
+        return self._shaped(len(self.counts), None if self.triangle is not None else len(self.directions))
+
+    def expected(self, n_classes: int, n_rows: int) -> Self:
+        """Return an outline with the sizes that n_rows rows give; if they are not known, those of many."""
+        n_rows = expected_rows(self.fold, n_rows)
+        return self._shaped(n_classes, n_rows if 0 < n_rows <= self.room(self.size) else None)
+
+    def shaped(self, n_classes: int, sizes: Mapping[str, tuple[int, ...]]) -> Self:
+        """Return an outline with the sizes that it has in a file."""
+        rank = sizes["directions"][0] if sizes.get("directions") else None
+        if rank is not None and rank > self.room(self.size):
+            raise ValueError(f"{rank} directions of {self.size} features, more than a triangle would take")
+        return self._shaped(n_classes, rank)
+
+    def _shaped(self, n_classes: int, rank: int | None) -> Self:
+        """Return an outline of so many directions; None for a triangle."""
+        none = torch.empty(n_classes, self.size, dtype=self.dtype, device="meta")
+        parts: dict[str, Any] = {"triangle": None, "triangle_sums": none}
+        if rank is None:
+            parts["triangle"] = Triangle.zeros(self.size, device="meta", dtype=self.dtype)
+        rows, coordinates = none.new_empty(rank or 0, self.size), none.new_empty(n_classes, rank or 0)
+        counts = torch.empty(n_classes, dtype=self.counts.dtype, device="meta")
+        error = torch.empty((), dtype=self.error.dtype, device="meta")
+        return self._with(**parts, directions=Directions(rows, coordinates), counts=counts, error=error, _solved=None)
 
     def tensors(self) -> dict[str, Tensor]:
-        """Return the packed triangle, the class sums, the counts and the error."""
-        return {"gram": self.gram.packed(), "sums": self.sums, "counts": self.counts, "error": self.error}
+        """Return the directions or the packed triangle, the class sums, the counts and the errors."""
+        beside = {"counts": self.counts, "error": self.error}
+        beside |= {"coding": self.coding.tensor()} if self.coding.variance else {}
+        if self.triangle is None:
+            return {"directions": self.directions.rows, "coordinates": self.directions.coordinates} | beside
+        triangle, sums = (self.triangle, self.triangle_sums) if self.counts.is_meta else self._whole()
+        return {"gram": triangle.packed(), "sums": sums} | beside
 
     def loaded(self, tensors: Mapping[str, Tensor]) -> Self:
         """Return the statistic that was saved."""
-        gram = Triangle.unpacked(tensors["gram"], self.features.n_outputs)
-        saved = self._with(gram=gram, sums=tensors["sums"], counts=tensors["counts"])
-        error = tensors.get("error", unit_roundoff(gram.dtype) * saved.energy)
-        return saved._with(error=error)
+        if "directions" in tensors:
+            directions = Directions(tensors["directions"], tensors["coordinates"])
+            return self._with_errors(self.of_directions(self.features, directions, tensors["counts"]), tensors)
+        return self.of_saved(Triangle.unpacked(tensors["gram"], self.size), tensors["sums"], tensors)
+
+    def of_saved(self, triangle: Triangle, sums: Tensor, tensors: Mapping[str, Tensor]) -> Self:
+        """Return the statistic that was saved, of a Gram matrix and class sums; counts and errors are the tensors'."""
+        return self._with_errors(self.of_triangle(self.features, triangle, sums, tensors["counts"]), tensors)
+
+    def _with_errors(self, saved: Self, tensors: Mapping[str, Tensor]) -> Self:
+        error = tensors.get("error", unit_roundoff(self.dtype) * saved.energy)
+        return saved._with(fold=self.fold, error=error, coding=CodingError.of(tensors.get("coding")))
+
+
+def _weakness(factor: Factor, like: Tensor) -> float:
+    """Return ‖A⁻¹‖_F, the root of E‖A⁻¹v‖² over standard normal v, by a few of them."""
+    drawn = standard_normal(0, "weakness", PROBES, like.shape[1]).to(like).mT.contiguous()
+    return float(factor.solve(drawn).double().square().sum(0).mean().sqrt())

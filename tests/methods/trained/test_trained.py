@@ -6,7 +6,8 @@ import torch
 
 from anacp.catalogue import METHODS
 from anacp.errors import InputError, MismatchError, NotLearnedError, NumericalError, ParameterError
-from anacp.files import FileKind, TensorFile
+from anacp.files import TensorFile
+from anacp.learners import MODEL
 from anacp.methods.trained import DualPrompt, TrainedMethod
 from anacp.progress import Progress
 from tests.adaptation.models import bytes_of
@@ -128,7 +129,7 @@ def test_files(encoder, taught, transformer, tmp_path, name: str) -> None:
 def test_a_file_says_what_it_is(taught, tmp_path) -> None:
     model, path = taught("L2P"), tmp_path / "model.anacp"
     model.save(path)
-    header = TensorFile(path, FileKind("anacp-model", 2, "a model")).header
+    header = TensorFile(path, MODEL).header
     assert (header["kind"], header["method"], header["network"]["modality"]) == ("trained", "L2P", "text")
     items, _ = task(FIRST, seed=1)
     by_name = TrainedMethod.load(path)  # which may run the frozen network on another engine

@@ -1,6 +1,6 @@
 """The methods that train a network with every task, beside which a closed-form learner must be seen."""
 
-from anacp.methods.trained.base import TRAINED, TrainedMethod
+from anacp.methods.trained.base import TrainedMethod
 from anacp.methods.trained.coda_prompt import CODAPrompt
 from anacp.methods.trained.dualprompt import DualPrompt
 from anacp.methods.trained.joint_fine_tuning import JointFineTuning
@@ -12,7 +12,6 @@ from anacp.methods.trained.slca import SLCA
 __all__ = [
     "L2P",
     "SLCA",
-    "TRAINED",
     "CODAPrompt",
     "DualPrompt",
     "JointFineTuning",

@@ -18,28 +18,16 @@ from anacp.adaptation import Checkpoint, OptimiserPlan, data_identity, optimise,
 from anacp.backbones import Backbone, known_backbone
 from anacp.backbones import backbone as find_backbone
 from anacp.catalogue import METHODS, MethodEntry, entry_of
-from anacp.encoders import ORIGIN, Origin
+from anacp.encoders import Origin
 from anacp.errors import InputError, MismatchError, NotLearnedError, ParameterError
-from anacp.files import Fact, Record, TensorFile, write_tensors
+from anacp.files import Fact, TensorFile, write_tensors
 from anacp.items import Modality, as_items, content_hash
-from anacp.learners import LABELS, MODEL, StoredPart
+from anacp.learners import MODEL, StoredPart
+from anacp.methods.header import TRAINED, TRAINED_KIND
 from anacp.methods.trained.head import grow_head
 from anacp.methods.trained.task import Arrived, Stage, State, TaskExamples, sized
 from anacp.progress import Progress, Report
 from anacp.threads import OwnLock
-
-KIND = "trained"  # as a model file states it
-# What a model file says of a trained method.
-TRAINED = LABELS | Record(
-    {
-        "method": Fact.name(),
-        "parameters": Fact.record(),
-        "network": ORIGIN,
-        "task_of": Fact.whole(0).several,
-        "n_tasks": Fact.whole(0, 100_000),
-    },
-    {"kind": Fact.one_of(KIND)},
-)
 
 
 class TrainedMethod(ABC):
@@ -185,7 +173,7 @@ class TrainedMethod(ABC):
         """Write everything that the next task or a prediction needs, all or nothing; the backbone stays outside."""
         with self._turn:
             arrived, state = self._arrived, self._state
-        stated = {"kind": KIND, "method": self._entry.name, "parameters": self._parameters()}
+        stated = {"kind": TRAINED_KIND, "method": self._entry.name, "parameters": self._parameters()}
         header = stated | {"network": self.origin.header()} | arrived.header()
         write_tensors(path, MODEL, header, state)
 

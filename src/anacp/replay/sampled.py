@@ -1,37 +1,20 @@
-"""The Gram matrix of an ELM on pseudo-features that went through a contrastive projection (Section 3.3)."""
+"""The Gram matrix of an ELM on pseudo-features drawn from the remembered Gaussians (Section 3.3)."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from anacp.projections import ACTIVATIONS, Activation, ContrastiveProjection
+from anacp.projections import ContrastiveProjection
 from anacp.replay.gaussians import replay_groups
+from anacp.replay.readout import Readout
 from anacp.statistics import BLOCK_ROWS, ClassGram, ClassMoments, nothing
 
 # Replay noise is projected once a group and shared by the classes of the group; groups are independent.
 REPLAY_GROUPS = 8
 
 
-@dataclass(frozen=True)
-class Readout:
-    """The ELM's features φ(uV) of u = aP, from the coefficients a: φ(a·PV)."""
-
-    matrix: Tensor  # PV (c, m)
-    activation: Activation
-
-    @property
-    def n_outputs(self) -> int:
-        """How many features a row gets."""
-        return self.matrix.shape[1]
-
-    def __call__(self, coefficients: Tensor) -> Tensor:
-        """Return the features (n, m)."""
-        return ACTIVATIONS[self.activation](coefficients @ self.matrix)
-
-
-def replayed_gram(
+def sampled_gram(
     moments: ClassMoments, projection: ContrastiveProjection, features: Readout, *, n_replay: int, seed: int
 ) -> ClassGram:
     """Draw n_replay pseudo-features a class, and return the Gram matrix of what the ELM sees of them."""
@@ -46,12 +29,14 @@ def _replayed(
     """Yield the coefficients of pseudo-features, and their classes, a few classes at a time."""
     dtype = projection.prototypes.dtype
     means = moments.means.to(dtype)
-    projected_means = [means @ head.matrix for head in projection.heads]
+    projected_means = [head.linear(means) for head in projection.heads]
     for drawn in replay_groups(moments, n_replay, n_groups=REPLAY_GROUPS, seed=seed, role="replay"):
         group = drawn.to(dtype)
-        projected_basis = [group.basis_times(head.matrix) for head in projection.heads]
+        projected_basis = [] if group.basis is None else [head.linear(group.basis) for head in projection.heads]
         for noise in torch.split(group.coordinates, BLOCK_ROWS):
-            projected_noise = [noise @ projected for projected in projected_basis]
+            projected_noise = [noise @ one for one in projected_basis] or [
+                head.linear(noise) for head in projection.heads
+            ]
             for classes in torch.split(group.classes, max(1, BLOCK_ROWS // len(noise))):
                 of_classes = [projected[classes] for projected in projected_means]
                 coefficients = projection.coefficients_of_sums(of_classes, projected_noise)

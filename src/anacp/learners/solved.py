@@ -1,0 +1,229 @@
+"""A solved learner as its file has it: from features to probabilities by NumPy alone.
+
+torch and scikit-learn take seconds to import, scoring a row takes a millisecond. What is not certain to come out as the
+learner itself would have it (a solution that is not whole, rows of odd size, scores that are not finite) is left to
+the learner, which is loaded then: here it is None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anacp.errors import NumericalError
+from anacp.files import TensorFile
+from anacp.labels import Labels
+from anacp.learners.constraints import LARGEST_ENSEMBLE
+from anacp.learners.formulas import cosine_scores, feature_scores, linear_scores, log_positive_part, replayed_scores
+from anacp.learners.header import SOLUTION
+from anacp.learners.stored_labels import sorted_labels
+from anacp.projections import PLAIN_ACTIVATIONS, ContrastiveProjection, plain_projection
+
+Array = NDArray[Any]
+Scores = Callable[[Array], Array]  # of rows (n, d), one a class (n, c)
+Projection = Callable[[Mapping[str, Any], int, str], Scores | None]  # of parameters, a width and a role
+
+# Between these, squares and their sums neither overflow nor vanish in float32.
+SMALLEST, LARGEST = 1e-12, 1e15
+# Of a probability. Beyond it, sums that are taken in another order may show: only the learner itself repeats its own.
+LARGEST_ROUNDING = 2.5e-6
+ROWS_AT_ONCE = 256
+COUNTS = "moments.counts"
+
+
+@dataclass(frozen=True)
+class SolvedLearner:
+    """Classes, scores and the sharpness of probabilities."""
+
+    classes: Labels
+    n_features: int
+    dtype: str
+    sharpness: float
+    scores: Scores
+    fitted_to_labels: bool  # by least squares: scores are rough probabilities, not log-odds
+
+    @classmethod
+    def of(cls, file: TensorFile, projection: Projection = plain_projection) -> SolvedLearner | None:
+        """Return the learner of a file whose header was checked; None if only the learner itself can answer."""
+        header = file.header
+        make, parameters = SCORES.get(header["learner"]), header["parameters"]
+        solution = header.get("solution")
+        named = bool(header["feature_names"])  # scikit-learn compares them with those of the rows
+        if make is None or solution is None or solution["sharpness"] is None or named or not file.sealed:
+            return None
+        classes = sorted_labels(file)
+        parts = Parts(file, parameters, header["n_features"], len(classes), projection)
+        try:
+            scores, least_squares = make(parts)
+        except (KeyError, ValueError, TypeError):  # refused, and in words, by the learner itself
+            return None
+        if scores is None or not parts.are_whole():
+            return None
+        return cls(classes, header["n_features"], parts.dtype, solution["sharpness"], scores, least_squares)
+
+    def probabilities(self, x: Array) -> Array | None:
+        """Return one probability a class (n, c) for features (n, d); None if only the learner itself can answer."""
+        if x.ndim != 2 or not len(x) or x.shape[1] != self.n_features or x.dtype.kind not in "fiu":
+            return None
+        with np.errstate(all="ignore"):
+            blocks = [self._block(x[start : start + ROWS_AT_ONCE]) for start in range(0, len(x), ROWS_AT_ONCE)]
+        return None if any(block is None for block in blocks) else np.concatenate([b for b in blocks if b is not None])
+
+    def _evidence(self, scores: Array) -> Array:
+        return log_positive_part(scores, np, lambda x: np.logaddexp(x, 0)) if self.fitted_to_labels else scores
+
+    def _block(self, x: Array) -> Array | None:
+        rows = x.astype(self.dtype)
+        largest = abs(rows).max(1)
+        if not ((largest == 0) | ((largest >= SMALLEST) & (largest <= LARGEST))).all():
+            return None
+        try:
+            scores = self.scores(rows)
+        except NumericalError:
+            return None
+        evidence = self._evidence(scores).astype(np.float64)
+        logits = self.sharpness * (evidence - evidence.max(1, keepdims=True))
+        if not (np.isfinite(scores).all() and np.isfinite(logits).all()):
+            return None
+        odds = np.exp(logits)
+        probabilities = odds / odds.sum(1, keepdims=True)
+        # What the last digit of the evidence is worth.
+        rounding = self.sharpness * np.finfo(self.dtype).eps * abs(evidence) * probabilities * (1 - probabilities)
+        return np.asarray(probabilities, self.dtype) if rounding.max() <= LARGEST_ROUNDING else None
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a solved file has to score with; its tensors are read when they are asked for."""
+
+    file: TensorFile
+    parameters: Mapping[str, Any]
+    n_features: int
+    n_classes: int
+    projection: Projection
+    used: set[str] = field(default_factory=set)
+
+    @property
+    def dtype(self) -> Any:
+        """The precision that the file states."""
+        return self.parameters.get("dtype", "float32")
+
+    def are_whole(self) -> bool:
+        """Say whether all else that loading would look at is as it must be: what is not is left to loading."""
+        sizes = self.file.sizes()
+        if f"{SOLUTION}ridge" in sizes:  # says how weights were solved, and is not needed to score
+            self.file.array(f"{SOLUTION}ridge")
+        if sizes.get(COUNTS) != (self.n_classes,) or self.file.array(COUNTS).min() < 1:
+            return False
+        return self.file.sizes(SOLUTION).keys() <= self.used | {"ridge"} and self.dtype in ("float32", "float64")
+
+    def check(self, name: str, *shape: int) -> None:
+        """Raise a `ValueError` if a tensor is of another shape; before anything of that size is made."""
+        if self.file.sizes(SOLUTION)[name] != shape:
+            raise ValueError(f"{name} is of another shape")
+
+    def tensor(self, name: str, *shape: int) -> Array:
+        """Return a tensor, or raise a `ValueError` if it is of another shape or precision."""
+        self.check(name, *shape)
+        found = self.file.array(f"{SOLUTION}{name}")
+        if str(found.dtype) != self.dtype:
+            raise ValueError(f"{name} is of another precision")
+        self.used.add(name)
+        return found
+
+    def projected(self, role: str) -> Scores | None:
+        """Return the random features of a role; None if only torch can draw them."""
+        return self.projection(self.parameters, self.n_features, role)
+
+
+Made = tuple[Scores | None, bool]  # the scores, and whether they were fitted to labels by least squares
+
+
+def unit_rows(rows: Array) -> Array:
+    """Return rows (n, d) of ordinary size scaled to length one; zeros stay zeros."""
+    lengths = (rows * rows).sum(1) ** 0.5
+    return np.asarray(rows / np.where(lengths > 0, lengths, 1)[:, None])
+
+
+class OrdinaryProjection(ContrastiveProjection):
+    """The contrastive projection of rows whose squares a precision holds; torch takes care of others."""
+
+    def _scaled_odd(self, coefficients: Any, odd: Any) -> Any:
+        raise NumericalError("Expected rows of ordinary size, got others. Load the model: torch brings them near one.")
+
+
+def _ncm(parts: Parts) -> Made:
+    means = parts.tensor("means", parts.n_classes, parts.n_features)
+    return lambda x: cosine_scores(x, means, unit_rows), False
+
+
+def _linear(parts: Parts) -> Made:
+    weights = parts.tensor("weights", parts.n_features, parts.n_classes)
+    biases = parts.tensor("biases", parts.n_classes)
+    return lambda x: linear_scores(x, weights, biases), False
+
+
+def _ridge(parts: Parts) -> Made:
+    weights = parts.tensor("weights", parts.n_features + 1, parts.n_classes)
+    return lambda x: feature_scores(x, _with_constant, weights), True
+
+
+def _random_ridge(parts: Parts) -> Made:
+    shape = parts.parameters["n_projected"], parts.n_classes
+    parts.check("weights", *shape)
+    features = parts.projected("projection")
+    if features is None:
+        return None, True
+    weights = parts.tensor("weights", *shape)
+    prepare = unit_rows if parts.parameters.get("normalize", False) else np.asarray  # of these, an ELM has it
+    return lambda x: feature_scores(prepare(x), features, weights), True
+
+
+def _anacp(parts: Parts) -> Made:
+    stated, n_classes, size = parts.parameters, parts.n_classes, parts.parameters["n_projected"]
+    elm, n_heads = stated["classifier"] == "elm", stated["n_heads"]
+    if not 0 <= n_heads <= LARGEST_ENSEMBLE:
+        raise ValueError("no such number of heads")
+    for name in [f"head {h}" for h in range(n_heads)] + ["weights"] * elm:
+        parts.check(name, size, n_classes)
+    roles = [f"head {h}" for h in range(n_heads)] or ["classifier"] * elm
+    projections: list[Any] = [parts.projected(role) for role in roles]
+    if None in projections:
+        return None, elm
+    prepare = unit_rows if stated["normalize"] in (True, "inputs") else np.asarray
+    if n_heads == 0 and elm:
+        weights = parts.tensor("weights", size, n_classes)
+        return lambda x: feature_scores(prepare(x), projections[0], weights), True
+    prototypes = parts.tensor("prototypes", n_classes, parts.n_features)
+    if n_heads == 0:
+        return lambda x: cosine_scores(prepare(x), unit_rows(prototypes), unit_rows), False
+    heads = [parts.tensor(f"head {h}", size, n_classes) for h in range(n_heads)]
+    contrastive: Any = OrdinaryProjection  # of tensors, as far as types say
+    adapt = contrastive(projections, heads, prototypes, stated["normalize"] in (True, "heads"))
+    if not elm:
+        return lambda x: cosine_scores(adapt(prepare(x)), unit_rows(prototypes), unit_rows), False
+    readout, weights = parts.tensor("readout", n_classes, size), parts.tensor("weights", size, n_classes)
+    activate = PLAIN_ACTIVATIONS[stated["activation"]]
+    return lambda x: replayed_scores(adapt.coefficients(prepare(x)), readout, activate, weights), True
+
+
+def _with_constant(x: Array) -> Array:
+    return np.concatenate([x, np.ones((len(x), 1), x.dtype)], 1)
+
+
+# By the names that files have for learners.
+SCORES: dict[str, Callable[[Parts], Made]] = {
+    "AnaCP": _anacp,
+    "ELM": _random_ridge,
+    "GACL": _random_ridge,
+    "LinearProbe": _linear,
+    "LoRanPAC": _random_ridge,
+    "NCM": _ncm,
+    "RanPAC": _random_ridge,
+    "Ridge": _ridge,
+    "SLDA": _linear,
+}
