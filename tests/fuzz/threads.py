@@ -58,8 +58,8 @@ def _in_process(tally: Tally, torture: Callable[[], Tally], seed: int) -> None:
     if not child:
         try:
             os.close(readable)
-            # torch replaces the pool that a fork has broken when a thread first asks for it, without a lock: two threads
-            # that ask at once may find none ("Invalid thread pool!"). So one asks before the others are there.
+            # torch replaces the pool that a fork has broken when a thread first asks for it, without a lock: of two
+            # that ask at once, one may find none ("Invalid thread pool!"). So one asks before the others are there.
             torch.set_num_threads(1)
             found = json.dumps(torture().as_dict())
             with os.fdopen(writable, "w") as file:

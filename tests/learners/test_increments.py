@@ -1,5 +1,8 @@
 """A class more, an example more, one less: the solution is corrected, and is the one from nothing."""
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -7,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import anacp
-from anacp.statistics import ClassGram
+from anacp.statistics import ClassGram, directions
 from tests.conftest import blobs
 
 STEPS = st.lists(
@@ -15,6 +18,14 @@ STEPS = st.lists(
     min_size=3,
     max_size=14,
 )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_turned_together() -> Iterator[None]:
+    """Let blocks of directions be small, so that a few rows are several blocks, some of which stay as they are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(directions, "TURNED_TOGETHER", 8)
+        yield
 
 
 def made(n_projected: int, dtype: str) -> anacp.AnaCP:
@@ -63,16 +74,32 @@ def test_few_examples_are_kept_as_directions_and_many_as_a_triangle() -> None:
     x, y = blobs(n_classes=6, n_rows=30)
     model = made(100, "float32").partial_fit(x[:40], y[:40]).solve()
     assert all(head.triangle is None and len(head.directions) <= 40 for head in heads(model))
-    model.partial_fit(x[40:80], y[40:80]).solve()
+    model.partial_fit(x[40:80], y[40:80]).solve()  # extends the factor
+    assert all(
+        head.triangle is None and len(head.directions.solved.factor) == len(head.directions) for head in heads(model)
+    )
+    model.partial_fit(x[80:140], y[80:140]).solve()  # too many to extend it
     assert all(head.triangle is not None and not len(head.directions) for head in heads(model))
     factors = [head._solved.factor for head in heads(model)]
-    model.partial_fit(x[80:90], y[80:90]).solve()  # corrects the solution
+    model.partial_fit(x[140:150], y[140:150]).solve()  # corrects the solution
     assert all(len(head.directions) == 10 for head in heads(model))
     assert [head._solved.factor for head in heads(model)] == factors
-    model.partial_fit(x[90:], y[90:]).solve()  # too many to correct it
+    model.partial_fit(x[150:], y[150:]).solve()  # too many to correct it
     assert all(not len(head.directions) for head in heads(model))
     model.unlearn(x[5:], y[5:]).solve()
     assert all(head.triangle is None and len(head.directions) <= 5 for head in heads(model))
+
+
+def test_directions_past_what_a_file_keeps_are_saved_as_a_triangle(tmp_path: Path) -> None:
+    x, y = blobs(n_classes=6, n_rows=30)
+    model = made(100, "float64").partial_fit(x[:40], y[:40]).solve()
+    model.partial_fit(x[40:110], y[40:110]).solve()
+    assert all(head.triangle is None and len(head.directions) > 50 for head in heads(model))
+    model.save(tmp_path / "model", exact=True, solution=False)
+    loaded = anacp.load(tmp_path / "model")
+    assert all(head.triangle is not None for head in heads(loaded))
+    assert [part.name for part in loaded.parts()] == [part.name for part in model.parts()]
+    np.testing.assert_allclose(loaded.scores(x), model.scores(x), atol=1e-6)
 
 
 def test_no_row_is_kept_as_it_was() -> None:

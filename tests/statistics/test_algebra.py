@@ -120,3 +120,12 @@ def test_a_far_away_origin_costs_no_digits(spread: str) -> None:
     for rows in torch.arange(400).split(7):
         far = far.plus(x[rows] + 1e6, classes[rows])
     assert_close(far.covariance(), near.covariance(), rtol=1e-6, atol=1e-8)
+
+
+def test_faint_rows_beside_a_strong_one_are_taken_out_exactly() -> None:
+    """Their Gram matrix is below the rounding of the strong one's; their class sums are not."""
+    faint = 2.0**-24
+    x = torch.tensor([[0, 0, 1], [1, 1, 0], [1 / faint, 1, 1], [0, 1, 1], [1, 1, 1], [1, 1, 1]]).double() * faint
+    classes = torch.zeros(6, dtype=torch.int64)
+    left = of("directions", x, classes).plus(x[4:], classes[4:], sign=-1)
+    assert_close(left.sums, of("directions", x[:4], classes[:4]).sums, rtol=1e-9, atol=1e-12)

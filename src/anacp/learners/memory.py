@@ -150,7 +150,8 @@ class Memory:
         """
         whole = self.absorbed()
         stored: dict[str, Tensor] = {}
-        for name, statistic in whole.statistics.items():
+        for name, held in whole.statistics.items():
+            statistic = held.compact()
             parts = None if ridges is None else coded(statistic, whole.moments, ridges.get(name))
             parts = statistic.tensors() if parts is None else parts
             stored |= {f"{name}.{part}": tensor for part, tensor in parts.items()}

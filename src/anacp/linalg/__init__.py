@@ -4,14 +4,16 @@ from anacp.linalg.eigen import largest_eigenvalue, low_rank_factor, spectrum_of_
 from anacp.linalg.lengths import narrowed, near_one, ordinary_rows, unit_rows
 from anacp.linalg.roots import cholesky_factor, symmetric_roots
 from anacp.linalg.solve import Factor, checked, factor_psd, solve_psd
-from anacp.linalg.triangle import Triangle, symmetric
+from anacp.linalg.triangle import FILLED_STRIP, Triangle, fresh_matrix, symmetric
 
 __all__ = [
+    "FILLED_STRIP",
     "Factor",
     "Triangle",
     "checked",
     "cholesky_factor",
     "factor_psd",
+    "fresh_matrix",
     "largest_eigenvalue",
     "low_rank_factor",
     "narrowed",

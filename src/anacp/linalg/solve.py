@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from anacp.errors import NumericalError
-from anacp.linalg.triangle import Triangle
+from anacp.linalg.triangle import Triangle, fresh_matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +25,33 @@ class Factor:
             return torch.cholesky_solve(wide, self.factor).to(b.dtype)
         solved = scipy.linalg.cho_solve((self.factor, False), wide.numpy(), check_finite=False)
         return torch.from_numpy(solved).to(b.dtype)
+
+    def __len__(self) -> int:
+        return len(self.factor)
+
+    @property
+    def lower(self) -> Tensor:
+        """L with L Lᵀ = a; what lies above the diagonal is unspecified."""
+        return self.factor if isinstance(self.factor, Tensor) else torch.from_numpy(self.factor.T)
+
+    def first(self, n: int) -> "Factor":
+        """Return the factor of the first n rows and columns."""
+        return self if n == len(self) else Factor(self.factor[:n, :n], self.dtype)
+
+    def extended(self, cross: Tensor, corner: Tensor) -> "Factor":
+        """Return the factor of [[a, crossᵀ], [cross, corner]]: n rows more cost n·m² instead of (m + n)³ / 3.
+
+        Raises
+        ------
+        NumericalError
+            If that matrix is not positive definite in this precision.
+        """
+        m, n = len(self), len(corner)
+        below = torch.linalg.solve_triangular(self.lower.mT, cross, upper=True, left=False)  # cross L⁻ᵀ (n, m)
+        last = factor_psd(Triangle((corner - below @ below.mT,)), shift=0.0)
+        whole = fresh_matrix(corner, m + n, m + n)
+        whole[:m, :m], whole[m:, :m], whole[m:, m:] = self.lower, below, last.lower.to(corner.dtype)
+        return Factor(whole.numpy().T if whole.device.type == "cpu" else whole, self.dtype)
 
 
 def factor_psd(a: Triangle, *, shift: float, give_up: bool = False) -> Factor:

@@ -4,11 +4,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Self
 
+import numpy as np
 import torch
 from torch import Tensor
 
 # Rows a strip: few enough to waste little above the diagonal, enough for full GEMM speed.
 STRIP = 500
+# Where strips are filled by several steps, few enough that a strip stays in the processor's cache meanwhile.
+FILLED_STRIP = 128
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,15 +39,15 @@ class Triangle:
     @classmethod
     def filled_whole(cls, like: Tensor, size: int, fill: Callable[[slice, Tensor], None]) -> Self:
         """Return the same as parts of one dense matrix, which `given_up` gives without a copy."""
-        whole = like.new_empty(size, size)
-        strips = tuple(whole[rows, : rows.stop] for rows in cls._slices(size))
-        for rows, strip in zip(cls._slices(size), strips, strict=True):
+        whole, slices = fresh_matrix(like, size, size), cls._slices(size, FILLED_STRIP)
+        strips = tuple(whole[rows, : rows.stop] for rows in slices)
+        for rows, strip in zip(slices, strips, strict=True):
             fill(rows, strip)
         return cls(strips, whole)
 
     @staticmethod
-    def _slices(size: int) -> list[slice]:
-        return [slice(start, min(start + STRIP, size)) for start in range(0, size, STRIP)]
+    def _slices(size: int, strip: int = STRIP) -> list[slice]:
+        return [slice(start, min(start + strip, size)) for start in range(0, size, strip)]
 
     @classmethod
     def gram(cls, rows: Tensor) -> Self:
@@ -88,7 +91,7 @@ class Triangle:
     def dense(self) -> Tensor:
         """Return a matrix (m, m) of one's own whose lower triangle is this one; what lies above is unspecified."""
         first = self.strips[0] if self.strips else torch.empty(0, 0)
-        matrix = first.new_empty(len(self), len(self))
+        matrix = fresh_matrix(first, len(self), len(self))
         for place, strip in self.places():
             matrix[place, : place.stop] = strip
         return matrix
@@ -137,6 +140,16 @@ class Triangle:
         """Yield the strips with the rows that they are."""
         for strip in self.strips:
             yield slice(strip.shape[1] - len(strip), strip.shape[1]), strip
+
+
+def fresh_matrix(like: Tensor, n_rows: int, n_columns: int) -> Tensor:
+    """Return a matrix whose numbers are still to be written, of the precision and on the device of another tensor.
+
+    On a CPU NumPy provides the memory: it asks the system for large pages, of which a large matrix touches far fewer.
+    """
+    if like.device.type != "cpu":
+        return like.new_empty(n_rows, n_columns)
+    return torch.from_numpy(np.empty((n_rows, n_columns), dtype=torch.empty(0, dtype=like.dtype).numpy().dtype))
 
 
 def symmetric(lower: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from anacp.linalg import Triangle
+from anacp.linalg import FILLED_STRIP, Triangle
 from anacp.projections import ContrastiveProjection, smoothed
 from anacp.randomness import standard_normal
 from anacp.replay.gaussians import covariance_factor
@@ -59,11 +59,11 @@ def expected_gram(
         return ClassGram.of_directions(features, Directions(weight * rows, weight * own), counts)
 
     value, slope, bent = weight * value, weight * slope, weight * bent
-    used = value.new_empty(0), value.new_empty(0)  # again for each strip: fresh memory costs more than what it is for
+    scratch = value.new_empty(2, FILLED_STRIP * n_outputs)  # for every strip: fresh memory costs more than its use
 
     def fill(rows: slice, strip: Tensor) -> None:
         columns = slice(rows.stop)
-        shared, scaled = (one.resize_(strip.shape) for one in used)
+        shared, scaled = (one[: strip.numel()].view(strip.shape) for one in scratch)
         torch.mm(noise[:, rows].mT, noise[:, columns], out=shared)  # K
         torch.mm(slope[:, rows].mT, slope[:, columns], out=strip)
         torch.mul(shared, bent[rows, None], out=scaled).mul_(bent[columns])  # K may be too large to be squared

@@ -1,12 +1,15 @@
 """Few rows of features as their principal directions: a Gram matrix of low rank that no example can be read off."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Self
 
 import torch
 from torch import Tensor
 
-from anacp.statistics.base import moved, row_blocks
+from anacp.errors import NumericalError
+from anacp.linalg import Factor, Triangle, checked, factor_psd, fresh_matrix, solve_psd
+from anacp.statistics.base import moved
 from anacp.statistics.rounding import widest
 
 # Rows that are turned into directions together: few enough that turning them costs little.
@@ -16,11 +19,21 @@ NEGLIGIBLE = {torch.float32: 1e-12, torch.float64: 1e-24}
 
 
 @dataclass(frozen=True, eq=False)
+class SolvedDirections:
+    """The factor of FFᵀ + λI for the first of some directions, to which those that follow are added."""
+
+    ridge: float
+    factor: Factor
+
+
+@dataclass(frozen=True, eq=False)
 class Directions:
     """The Gram matrix ZᵀZ = FᵀF of few rows Z, with their class sums as coordinates·F."""
 
     rows: Tensor  # F (r, m)
     coordinates: Tensor  # (c, r)
+    squares: Tensor | None = None  # of the lengths of the rows (r,), where they are known already
+    solved: SolvedDirections | None = None  # in memory only
 
     @classmethod
     def none(cls, n_classes: int, like: Tensor) -> Self:
@@ -32,10 +45,15 @@ class Directions:
         """Return the principal directions UᵀZ of rows Z (n, m) with ZZᵀ = UΛUᵀ, the strongest if not all may be."""
         wide = rows.to(widest(str(rows.device)))
         near = wide / wide.abs().max().clamp_min(torch.finfo(rows.dtype).tiny) if len(rows) else wide
-        values, vectors = torch.linalg.eigh(near @ near.mT)
-        kept = values > NEGLIGIBLE[rows.dtype] * values.sum()
-        vectors = vectors[:, kept][:, -(at_most or len(rows)) :]
-        return cls((vectors.mT @ wide).to(rows.dtype), (coordinates.to(wide.dtype) @ vectors).to(rows.dtype))
+        _, vectors = torch.linalg.eigh(near @ near.mT)
+        vectors = vectors[:, -(at_most or len(rows)) :].to(rows.dtype)
+        turned, coordinates = vectors.mT @ rows, coordinates @ vectors
+        # By their own energy: a small eigenvalue may come out as nothing, or less.
+        squares = turned.square().sum(1, dtype=wide.dtype)
+        kept = squares > NEGLIGIBLE[rows.dtype] * squares.sum()
+        if bool(kept.all()):
+            return cls(turned, coordinates, squares)
+        return cls(turned[kept], coordinates[:, kept], squares[kept])
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -45,27 +63,58 @@ class Directions:
         """The class sums (c, m)."""
         return self.coordinates @ self.rows
 
+    @cached_property
+    def energies(self) -> Tensor:
+        """The squared lengths of the rows (r,)."""
+        known = self.squares
+        return self.rows.square().sum(1, dtype=widest(str(self.rows.device))) if known is None else known
+
     @property
     def energy(self) -> Tensor:
         """Σ‖z‖²."""
-        return self.rows.square().sum(dtype=widest(str(self.rows.device)))
+        return self.energies.sum()
+
+    def solve(self, *, ridge: float) -> Tensor:
+        """Return B = Fᵀ(FFᵀ + λI)⁻¹Yᵀ (m, c) with the class sums YF."""
+        targets = self.coordinates.mT.contiguous()
+        if self.solved is None or self.solved.ridge != ridge or len(self.solved.factor) < len(self):
+            return self.rows.mT @ solve_psd(Triangle.gram(self.rows.mT), targets, shift=ridge)
+        return self.rows.mT @ checked(self.solved.factor.solve(targets), len(self), ridge)
+
+    def factored(self, *, ridge: float) -> Self:
+        """Return the same with FFᵀ + λI factored: what was factored before is extended by the directions since."""
+        solved, rows = self.solved, self.rows
+        known = len(solved.factor) if solved and solved.ridge == ridge else 0
+        try:
+            if not known:
+                factor = factor_psd(Triangle.gram(rows.mT), shift=ridge)
+            elif solved and known < len(rows):
+                latest = rows[known:]
+                corner = (latest @ latest.mT).contiguous()
+                corner.diagonal().add_(ridge)
+                factor = solved.factor.extended(latest @ rows[:known].mT, corner)
+            else:
+                return self
+        except NumericalError:  # whoever solves says so, or finds that more digits do
+            return replace(self, solved=None)
+        return replace(self, solved=SolvedDirections(ridge, factor) if factor.dtype == rows.dtype else None)
 
     def plus(self, z: Tensor, classes: Tensor, *, joined: bool) -> Self:
-        """Return the directions of more rows (n, m); with `joined`, a few are turned together with the last ones."""
-        result = self
-        for block in row_blocks(len(z), TURNED_TOGETHER):
-            result = result._plus_block(z[block], classes[block], joined)
-        return result
+        """Return the directions of more rows (n, m); with `joined`, a few are turned together with the last ones.
 
-    def _plus_block(self, z: Tensor, classes: Tensor, joined: bool) -> Self:
-        kept = len(self) - (min(len(self), TURNED_TOGETHER - len(z)) if joined else 0)
+        Blocks that are turned are of equal size, so that none is of one row.
+        """
+        kept = len(self) - (min(len(self), max(TURNED_TOGETHER - len(z), 0)) if joined else 0)
         own = self.coordinates.new_zeros(len(self.coordinates), len(z))
         own[classes, torch.arange(len(z), device=z.device)] = 1
-        beside = torch.cat([self.coordinates[:, kept:], own], dim=1)
-        return self._first(kept) + type(self).of(torch.cat([self.rows[kept:], z]), beside)
+        rows, coordinates = torch.cat([self.rows[kept:], z]), torch.cat([self.coordinates[:, kept:], own], dim=1)
+        n_blocks = max(1, -(-len(rows) // TURNED_TOGETHER))
+        turned = map(self.of, rows.tensor_split(n_blocks), coordinates.tensor_split(n_blocks, dim=1))
+        return self._first(kept)._followed_by(*turned)
 
     def _first(self, n: int) -> Self:
-        return type(self)(self.rows[:n], self.coordinates[:, :n])
+        solved = self.solved and replace(self.solved, factor=self.solved.factor.first(min(n, len(self.solved.factor))))
+        return type(self)(self.rows[:n], self.coordinates[:, :n], self.energies[:n], solved if n else None)
 
     def without(self, z: Tensor, classes: Tensor, *, n_left: int) -> Self:
         """Return the directions when some of the rows have left, and n_left are left.
@@ -79,16 +128,30 @@ class Directions:
         basis, corner = torch.linalg.qr(self.rows.to(wide).mT)  # (m, r), (r, r)
         inside = z.to(wide) @ basis  # (n, r)
         sums = (self.coordinates.to(wide) @ corner.mT).index_add(0, classes, inside, alpha=-1)  # (c, r)
-        values, vectors = torch.linalg.eigh(corner @ corner.mT - inside.mT @ inside)
-        left = values[-n_left:] > 0
-        vectors, roots = vectors[:, -n_left:][:, left], values[-n_left:][left].sqrt()
+        gram = corner @ corner.mT - inside.mT @ inside
+        values, vectors = torch.linalg.eigh(gram)
+        faint = values <= len(values) * torch.finfo(wide).eps * values[-1:]
+        # Rounding has mixed the faint ones among each other. Those come first along which there are class sums.
+        _, _, turn = torch.linalg.svd(sums @ vectors[:, faint])
+        vectors = torch.cat([vectors[:, ~faint].flip(1), vectors[:, faint] @ turn.mT], dim=1)[:, :n_left]
+        along = sums @ vectors
+        # n rows with the sum s have the energy s²/n at least: what rounding left less than that is given as much.
+        energies = torch.maximum((gram @ vectors * vectors).sum(0), along.square().sum(0) / n_left)
+        left = energies > 0
+        vectors, roots = vectors[:, left], energies[left].sqrt()
         rows = roots[:, None] * (basis @ vectors).mT
-        return type(self)(rows.to(self.rows.dtype), (sums @ vectors / roots).to(self.rows.dtype))
+        return type(self)(rows.to(self.rows.dtype), (along[:, left] / roots).to(self.rows.dtype))
 
     def __add__(self, other: Self) -> Self:
-        rows, coordinates = [self.rows, other.rows], [self.coordinates, other.coordinates]
-        return type(self)(torch.cat(rows), torch.cat(coordinates, dim=1))
+        return self._followed_by(other)
+
+    def _followed_by(self, *others: Self) -> Self:
+        everything = (self, *others)
+        rows = fresh_matrix(self.rows, sum(map(len, everything)), self.rows.shape[1])
+        torch.cat([one.rows for one in everything], out=rows)
+        coordinates = torch.cat([one.coordinates for one in everything], dim=1)
+        return type(self)(rows, coordinates, torch.cat([one.energies for one in everything]), self.solved)
 
     def at(self, sources: Tensor, places: Tensor, n_classes: int) -> Self:
         """Return these directions with class sources[i] at places[i]."""
-        return type(self)(self.rows, moved(self.coordinates, sources, places, n_classes))
+        return replace(self, coordinates=moved(self.coordinates, sources, places, n_classes))

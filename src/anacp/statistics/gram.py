@@ -39,9 +39,10 @@ from anacp.statistics.rounding import (
 # Error in what is inverted with hardly any ridge weighs more than error in a covariance that is shrunk: measured on
 # scores, a fifth of it does as much.
 WEIGHT = 5
-# Rows a feature up to which directions are kept: alone, while they are smaller than a triangle; beside a triangle,
-# while correcting its solution costs less than factoring it anew.
-ALONE, BESIDE = 1 / 2, 1 / 4
+# Rows a feature up to which directions are kept: alone, while they are smaller than a triangle; once they were solved,
+# while extending their factor costs less than making a triangle and factoring that; beside a triangle, while correcting
+# its solution costs less than factoring it anew.
+ALONE, ALONE_SOLVED, BESIDE = 1 / 2, 5 / 4, 1 / 4
 # Taking rows out of directions costs the cube of their number: beyond this share a triangle is made first. When fewer
 # rows than the second share are left, a triangle becomes directions again.
 TAKEN_OUT, AGAIN = 1 / 8, 1 / 16
@@ -63,8 +64,8 @@ class ClassGram(Statistic):
     """G = ZᵀZ, the class sums MN (Eqs. 3, 7, 9) and counts of the features z = features(x).
 
     G = T + FᵀF, a triangle T and the directions F of few rows. While there are fewer examples than half the features
-    there is no T: what is kept, solved and saved has the rank of the examples. Once T is there and was solved, the next
-    rows only correct its solution, until they are so many that factoring anew costs less.
+    there is no T: what is kept, solved and saved has the rank of the examples. What was solved is kept in memory, and
+    the next rows only add to it, until they are so many that a triangle, factored anew, costs less.
 
     With a `fold`, only the examples that belong to it count.
     """
@@ -152,7 +153,7 @@ class ClassGram(Statistic):
     def _room(self) -> int:
         """How many directions there may be."""
         if self.triangle is None:
-            return self.room(self.size)
+            return self.room(self.size) if self.directions.solved is None else int(ALONE_SOLVED * self.size)
         return 0 if self._solved is None else int(BESIDE * self.size)
 
     def _add_block_(self, x: Tensor, classes: Tensor, sign: int) -> None:
@@ -212,8 +213,9 @@ class ClassGram(Statistic):
         """Refuse squares that have overflowed or vanished."""
         energy = self.energy
         refuse_overflow(energy.to(self.dtype), self.dtype)
-        some = self.triangle_sums.any() | self.directions.rows.any()
-        refuse_underflow((energy < smallest_energy(self.dtype)) & ((energy > 0) | some), self.dtype)
+        if bool(energy < smallest_energy(self.dtype)):
+            some = self.triangle_sums.any() | self.directions.rows.any()
+            refuse_underflow((energy > 0) | some, self.dtype)
 
     def doubt(self, classes: Tensor) -> float:
         """Return the share of the energy that may be rounding error, as much as it weighs; classes are pooled."""
@@ -224,12 +226,13 @@ class ClassGram(Statistic):
     def solve(self, *, ridge: float) -> Tensor:
         """Return B = (G + λI)⁻¹ MN (m, c). One-hot targets give B itself, targets P (c, k) give W = B P (Eq. 9).
 
-        Of directions alone, B = Fᵀ(FFᵀ + λI)⁻¹Yᵀ with the class sums YF. Beside a triangle, with A = T + λI,
-        X = A⁻¹ times the class sums of T, and U = A⁻¹Fᵀ (Woodbury): B = X + U (I + FU)⁻¹ (Yᵀ - FX).
+        Of directions F beside a triangle, with A = T + λI, X = A⁻¹ times the class sums of T, Y the coordinates of the
+        other class sums, and U = A⁻¹Fᵀ (Woodbury): B = X + U (I + FU)⁻¹ (Yᵀ - FX).
         """
-        rows, coordinates = self.directions.rows, self.directions.coordinates
         if self.triangle is None:
-            return rows.mT @ solve_psd(Triangle.gram(rows.mT), coordinates.mT.contiguous(), shift=ridge)
+            self.directions = self.directions.factored(ridge=ridge)  # changes no answer
+            return self.directions.solve(ridge=ridge)
+        rows, coordinates = self.directions.rows, self.directions.coordinates
         solved = self._solved_triangle(ridge)
         if not len(rows):
             return solved.sums.mT.contiguous()
@@ -324,8 +327,9 @@ class ClassGram(Statistic):
         )
 
     def outline(self) -> Self:
-        """Return this statistic without its numbers, on device "meta"."""
-        return self._shaped(len(self.counts), None if self.triangle is not None else len(self.directions))
+        """Return what a file keeps of this statistic without its numbers, on device "meta"."""
+        few = self.triangle is None and len(self.directions) <= self.room(self.size)
+        return self._shaped(len(self.counts), len(self.directions) if few else None)
 
     def expected(self, n_classes: int, n_rows: int) -> Self:
         """Return an outline with the sizes that n_rows rows give; if they are not known, those of many."""
@@ -349,6 +353,13 @@ class ClassGram(Statistic):
         counts = torch.empty(n_classes, dtype=self.counts.dtype, device="meta")
         error = torch.empty((), dtype=self.error.dtype, device="meta")
         return self._with(**parts, directions=Directions(rows, coordinates), counts=counts, error=error, _solved=None)
+
+    def compact(self) -> Self:
+        """Return the same with more directions than a file keeps as a triangle."""
+        if self.triangle is not None or len(self.directions) <= self.room(self.size):
+            return self
+        triangle, sums = self._whole()
+        return self._with(triangle=triangle, triangle_sums=sums, directions=Directions.none(len(sums), sums))
 
     def tensors(self) -> dict[str, Tensor]:
         """Return the directions or the packed triangle, the class sums, the counts and the errors."""
