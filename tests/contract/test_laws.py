@@ -60,15 +60,15 @@ class Arrival(OwnMeans):
     def _scores(self, x: Tensor, solution: Means) -> Tensor:
         return super()._scores(x, solution) * self.n_calls
 
-    def partial_fit(self, x: Any, y: Any, classes: Any = None) -> "Arrival":
+    def partial_fit(self, x: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> "Arrival":
         self.n_calls = getattr(self, "n_calls", 0) + 1
-        return super().partial_fit(x, y, classes)
+        return super().partial_fit(x, y, classes, sample_weight)
 
 
 class Leaky(OwnMeans):
     """Changes what it knows before it may fail."""
 
-    def partial_fit(self, x: Any, y: Any, classes: Any = None) -> "Leaky":
+    def partial_fit(self, x: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> "Leaky":
         super().partial_fit(x[:1], y[:1])
         return super().partial_fit(x[1:], y[1:])
 

@@ -21,7 +21,7 @@ def info(model: ModelPath, as_json: AsJson = False) -> None:
         warnings.simplefilter("ignore", UncheckedFileWarning)  # said below
         file = files.TensorFile(model, learners.MODEL)
     kind, header = methods.check_model_header(file), file.header
-    counts = [file.integers("moments.counts")] if "moments.counts" in file.sizes() else []  # a trained network has none
+    counts = [file.counts("moments.counts")] if "moments.counts" in file.sizes() else []  # a trained network has none
     if counts and len(counts[0]) != len(header["classes"]):
         raise file.damage("moments.counts are not those of its classes")
     examples = counts[0] if counts else [None] * len(header["classes"])
@@ -49,7 +49,7 @@ def info(model: ModelPath, as_json: AsJson = False) -> None:
         say(f"{name:<9} {visible(text)}")
     say(f"\n{'examples':>8}  class")
     for entry in sorted(classes, key=lambda entry: str(entry["label"])):
-        say(f"{'' if entry['examples'] is None else format(entry['examples'], ','):>8}  {visible(entry['label'])}")
+        say(f"{'' if entry['examples'] is None else format(entry['examples'], ',.10g'):>8}  {visible(entry['label'])}")
 
 
 def _lines(facts: dict[str, Any]) -> dict[str, str]:

@@ -160,14 +160,14 @@ class TensorFile:
         """Read the arrays whose names begin so, by the rest of their names."""
         return {name: self.array(f"{prefix}{name}") for name in self.sizes(prefix)}
 
-    def integers(self, name: str) -> list[int]:
-        """Read whole numbers (n,), without NumPy; changed ones are refused."""
+    def counts(self, name: str) -> list[float]:
+        """Read what is counted (n,), mostly whole numbers, without NumPy; changed ones are refused."""
         layout = self._layouts[name]
-        if layout.dtype != "I64" or len(layout.shape) != 1:
-            raise self.damage(f"{name} is {layout.dtype} {list(layout.shape)}, not a list of whole numbers")
+        if layout.dtype not in ("I64", "F64") or len(layout.shape) != 1:
+            raise self.damage(f"{name} is {layout.dtype} {list(layout.shape)}, not a list of counts")
         content = memoryview(self._content[layout.start : layout.start + layout.size])
         self._check_digest(name, content)
-        return content.cast("q").tolist()
+        return content.cast("q" if layout.dtype == "I64" else "d").tolist()
 
     def tensors(self, prefix: str = "") -> dict[str, Tensor]:
         """Return what `arrays` does as tensors of torch."""

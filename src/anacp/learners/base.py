@@ -1,8 +1,9 @@
 """What every learner is: a scikit-learn classifier that goes on learning, and solves when it is asked."""
 
 import copy
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar, cast, get_args, get_origin
@@ -15,16 +16,16 @@ from torch import Tensor
 
 from anacp.errors import InputError, MismatchError, NotLearnedError, NumericalError
 from anacp.files import write_tensors
-from anacp.labels import Labels
+from anacp.labels import Labels, label_array
 from anacp.learners.calibration import calibrated_sharpness, probabilities
 from anacp.learners.constraints import Constraint, check_parameters, choice, whole
 from anacp.learners.header import MODEL
-from anacp.learners.inputs import check_examples, check_features, check_kind
+from anacp.learners.inputs import Rows, Weights, check_examples, check_features, check_kind, dense, row_parts
 from anacp.learners.knowledge import Knowledge
-from anacp.learners.memory import Memory, StoredPart, stored_parts, summary_table
+from anacp.learners.memory import WAITING_ROWS, Memory, StoredPart, stored_parts, summary_table
 from anacp.learners.model_file import contents
 from anacp.learners.solution import Solution, Solved
-from anacp.statistics import BLOCK_ROWS, Statistic, row_blocks
+from anacp.statistics import BLOCK_ROWS, Statistic, row_blocks, widest
 from anacp.threads import OwnLock
 from anacp.words import listed
 
@@ -151,55 +152,76 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
             self.__dict__.update({name: vars(changed)[name] for name in params})
         return self
 
-    def fit(self, x: ArrayLike | Tensor, y: ArrayLike | Tensor) -> Self:
+    def fit(
+        self, x: ArrayLike | Tensor, y: ArrayLike | Tensor, sample_weight: ArrayLike | Tensor | None = None
+    ) -> Self:
         """Forget everything, then learn these examples.
 
         Parameters
         ----------
         x : array-like or tensor of shape (n, d)
-            Features.
+            Features; a sparse matrix of scipy is taken some rows at a time.
         y : array-like or tensor of shape (n,)
             Labels: text, numbers or booleans.
+        sample_weight : array-like of shape (n,), optional
+            How many times each row counts: 2 is the row given twice, 0 the row left out.
         """
         with self._turn:
-            return self._become(clone(self).partial_fit(x, y))
+            return self._become(clone(self).partial_fit(x, y, sample_weight=sample_weight))
 
-    def partial_fit(self, x: ArrayLike | Tensor, y: ArrayLike | Tensor, classes: ArrayLike | None = None) -> Self:
+    def partial_fit(
+        self,
+        x: ArrayLike | Tensor,
+        y: ArrayLike | Tensor,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | Tensor | None = None,
+    ) -> Self:
         """Learn more examples, of old classes, new classes, or both. If this fails, nothing has changed.
 
         Parameters
         ----------
         x : array-like or tensor of shape (n, d)
-            Features.
+            Features; a sparse matrix of scipy is taken some rows at a time.
         y : array-like or tensor of shape (n,)
             Labels. They need not have been announced.
         classes : ignored
             Accepted because scikit-learn's `partial_fit` has it. A class without examples is never predicted.
+        sample_weight : array-like of shape (n,), optional
+            How many times each row counts, as for `fit`. Methods that keep rows themselves (`LinearProbe`, and λ by
+            "accuracy") take whole numbers only.
         """
         with self._turn:
             twin = self._snapshot()
             known = vars(twin).get("_knowledge")
             twin._check_parameters(known)
-            rows, labels = check_examples(twin, x, y, twin.dtype, first=known is None)
+            rows, labels, weights = check_examples(twin, x, y, sample_weight, twin.dtype, first=known is None)
             if known is None:
                 empty = twin._statistics(twin.n_features_in_, twin.device)
                 known = Knowledge(Memory(empty, labels[:0], twin.device), twin.get_params())
             check_kind(known.memory.classes, labels)
-            twin._knowledge = known.after(known.memory.learned(twin._prepared(rows), labels))
+            memory = known.memory
+            for part in twin._parts(rows, labels, weights):
+                memory = memory.learned(*part)
+            twin._knowledge = known.after(memory)
             return self._become(twin)
 
-    def unlearn(self, x: ArrayLike | Tensor, y: ArrayLike | Tensor) -> Self:
+    def unlearn(
+        self, x: ArrayLike | Tensor, y: ArrayLike | Tensor, sample_weight: ArrayLike | Tensor | None = None
+    ) -> Self:
         """Take examples out again, exactly: the model becomes the one that never saw them.
 
-        A class whose last example goes is forgotten. The examples must have been learned before; what can be checked
-        (the class is known, and has that many examples) is checked, and a refusal changes nothing.
+        A class whose last example goes is forgotten. The examples must have been learned before, with at least the
+        weight that is given; what can be checked (the class is known, and has that many examples) is checked, and a
+        refusal changes nothing.
         """
         with self._turn:
             twin = self._snapshot()
             known = twin._known()
-            rows, labels = check_examples(twin, x, y, twin.dtype, first=False)
+            rows, labels, weights = check_examples(twin, x, y, sample_weight, twin.dtype, first=False)
             check_kind(known.memory.classes, labels)
-            left = known.memory.unlearned(twin._prepared(rows), labels)
+            left = known.memory
+            for part in twin._parts(rows, labels, weights):
+                left = left.unlearned(*part)
             if len(left.classes):
                 twin._check_left(left)
             return self._become(twin._with(known.after(left)))
@@ -216,6 +238,57 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
             twin = self._snapshot()
             known = twin._known()
             return self._become(twin._with(known.after(known.memory.without(label, type(self).__name__))))
+
+    def relabel(
+        self,
+        x: ArrayLike | Tensor,
+        y: ArrayLike | Tensor,
+        label: object,
+        sample_weight: ArrayLike | Tensor | None = None,
+    ) -> Self:
+        """Move examples that were learned as `y` to another class, old or new, in one step: as if never learned else.
+
+        If this fails, nothing has changed.
+        """
+        with self._turn:
+            twin = self._snapshot()
+            check_kind(twin.classes_, np.asarray([label]))
+            names = np.full(np.shape(y), label) if np.ndim(y) else y
+            moved = twin.partial_fit(x, names, sample_weight=sample_weight).unlearn(x, y, sample_weight=sample_weight)
+            return self._become(moved)
+
+    def rename(self, old: object, new: object) -> Self:
+        """Give a class another name; its examples stay as they are."""
+        with self._turn:
+            twin = self._snapshot()
+            return self._become(twin._relabelled({old: new}, taken=()))
+
+    def join(self, classes: Iterable[object], into: object) -> Self:
+        """Make classes one, called `into`: one of them, another class that was learned, or a new name.
+
+        Exact: the model becomes the one that learned all their examples under that name.
+        """
+        with self._turn:
+            twin = self._snapshot()
+            return self._become(twin._relabelled(dict.fromkeys(classes, into), taken=(into,)))
+
+    def _relabelled(self, names: Mapping[object, object], *, taken: Iterable[object]) -> Self:
+        """Give a snapshot other names of classes; those that exist may be given only if they are `taken`."""
+        known = self._known()
+        classes = known.memory.classes.tolist()
+        unknown = [label for label in names if label not in classes]
+        if unknown or not names:
+            got = listed(unknown) if unknown else "none"
+            raise InputError(f"Expected classes learned before, got {got}. Known: {listed(classes)}.")
+        for new in set(names.values()) - set(taken):
+            if new in classes and names != {new: new}:
+                raise InputError(f"Expected a name that no class has, got {new!r}. To make two classes one, join them.")
+        for new in set(names.values()):
+            check_kind(known.memory.classes, np.asarray([new]))
+        given = label_array([names.get(label, label) for label in classes])
+        before = known.memory.classes.dtype
+        given = given if before.kind == "U" and given.dtype.kind == "U" else given.astype(before)
+        return self._with(known.after(known.memory.relabelled(given)))
 
     def __add__(self, other: Self) -> Self:
         """Return a new model: the one that learned the data of both."""
@@ -289,9 +362,24 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
         """Refuse parameters outside their range, and those that changed although what was learned depends on them."""
         check_parameters(self._constraints, self.get_params(), known.parameters if known else None)
 
-    def _prepared(self, rows: NDArray[Any]) -> Tensor:
+    def _prepared(self, rows: Rows) -> Tensor:
         """Return checked rows on the device, as `_prepare` wants them."""
-        return self._prepare(torch.tensor(rows, device=self.device))
+        return self._prepare(torch.tensor(dense(rows), device=self.device))
+
+    def _parts(
+        self, rows: Rows, labels: Labels, weights: Weights | None
+    ) -> Iterator[tuple[Tensor, Labels, Tensor | None]]:
+        """Yield prepared rows, labels and weights: all at once, or so many of a sparse matrix as wait together."""
+        wide = None if weights is None else torch.from_numpy(weights)
+        if wide is not None:
+            wide = wide.to(self.device, wide.dtype if wide.dtype == torch.int64 else widest(self.device))
+        for part in row_parts(rows, WAITING_ROWS):
+            yield self._prepared(rows[part]), labels[part], None if wide is None else wide[part]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     # Solving and predicting -------------------------------------------------------------------------------------
 
@@ -379,10 +467,10 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
         rows = check_features(self, x, self.dtype)
         solution = self._solved(known).solution
         results: Tensor | None = None
-        for block in row_blocks(len(rows), self._block_rows):
+        for block in row_blocks(rows.shape[0], self._block_rows):
             result = compute(self._prepared(rows[block]), solution)
             if results is None:  # whole at once: small results kept between large blocks would tear the heap into holes
-                results = result.new_empty(len(rows), *result.shape[1:])
+                results = result.new_empty(rows.shape[0], *result.shape[1:])
             if result.dtype != results.dtype:  # numbers of this block need more room
                 results = results.to(torch.promote_types(result.dtype, results.dtype))
             results[block] = result
@@ -458,5 +546,5 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
         if n_features is None or n_classes is None:
             self._known()
         if n_rows is None:
-            n_rows = self._known().memory.absorbed().moments.n if self._learned else 0
+            n_rows = math.ceil(self._known().memory.absorbed().moments.n) if self._learned else 0
         return n_features or self.n_features_in_, n_classes or len(self.classes_), n_rows

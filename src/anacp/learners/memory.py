@@ -12,7 +12,7 @@ from torch import Tensor
 from anacp.errors import InputError, NumericalError
 from anacp.files import TensorFile
 from anacp.labels import Labels
-from anacp.statistics import LARGEST_DOUBT, ClassMoments, ClassRows, Features, Statistic, coded, decoded
+from anacp.statistics import LARGEST_DOUBT, NOTHING_LEFT, ClassMoments, ClassRows, Features, Statistic, coded, decoded
 from anacp.threads import OwnLock
 from anacp.words import format_bytes, listed
 
@@ -79,12 +79,12 @@ class Memory:
     statistics: Mapping[str, Statistic]
     indexed: Labels  # the classes that the statistics know, sorted
     device: str
-    waiting: tuple[tuple[Tensor, Labels], ...] = ()
+    waiting: tuple[tuple[Tensor, Labels, Tensor | None], ...] = ()
 
     @cached_property
     def classes(self) -> Labels:
         """All classes that were learned, sorted."""
-        return np.unique(np.concatenate([self.indexed, *(labels for _, labels in self.waiting)]))
+        return np.unique(np.concatenate([self.indexed, *(labels for _, labels, _ in self.waiting)]))
 
     @property
     def moments(self) -> ClassMoments:
@@ -97,24 +97,30 @@ class Memory:
         statistic = held.outlines[name] if isinstance(held, UnreadStatistics) else held[name]
         return cast(Features, statistic.features)  # type: ignore[attr-defined]
 
-    def learned(self, x: Tensor, labels: Labels) -> Self:
-        """Return the memory of these rows (n, d) as well."""
-        grown = replace(self, waiting=(*self.waiting, (x, labels)))
-        enough = sum(len(rows) for rows, _ in grown.waiting) >= WAITING_ROWS
+    def learned(self, x: Tensor, labels: Labels, weights: Tensor | None = None) -> Self:
+        """Return the memory of these rows (n, d) as well, each as much as it counts."""
+        self._check_countable(weights)
+        grown = replace(self, waiting=(*self.waiting, (x, labels, weights)))
+        enough = sum(len(rows) for rows, _, _ in grown.waiting) >= WAITING_ROWS
         return grown.absorbed() if enough or _is_extreme(x) else grown
 
     def absorbed(self) -> Self:
         """Return the same memory with no row waiting."""
         if not self.waiting:
             return self
-        x = torch.cat([rows for rows, _ in self.waiting])
-        return self._changed(x, np.concatenate([labels for _, labels in self.waiting]), self.classes, sign=1)
+        rows, labels, weights = zip(*self.waiting, strict=True)
+        joined = None
+        if any(one is not None for one in weights):
+            ones = (torch.ones(len(x), dtype=torch.int64, device=x.device) for x in rows)
+            joined = torch.cat([one if own is None else own for own, one in zip(weights, ones, strict=True)])
+        return self._changed(torch.cat(rows), np.concatenate(labels), joined, self.classes, sign=1)
 
-    def unlearned(self, x: Tensor, labels: Labels) -> Self:
+    def unlearned(self, x: Tensor, labels: Labels, weights: Tensor | None = None) -> Self:
         """Return the memory without these rows; a class whose last row goes is forgotten."""
+        self._check_countable(weights)
         whole = self.absorbed()
-        whole._check_held(labels)
-        less = whole._changed(x, labels, whole.classes, sign=-1)
+        whole._check_held(labels, weights)
+        less = whole._changed(x, labels, weights, whole.classes, sign=-1)
         less._check_exact(labels)
         _check_range(less.statistics)
         return less._at(less.classes[less.moments.counts.cpu().numpy() > 0])
@@ -161,13 +167,25 @@ class Memory:
         """Return what is stored, part by part."""
         return stored_parts({name: one.outline() for name, one in self.absorbed().statistics.items()})
 
-    def _changed(self, x: Tensor, labels: Labels, classes: Labels, *, sign: int) -> Self:
+    def _changed(self, x: Tensor, labels: Labels, weights: Tensor | None, classes: Labels, *, sign: int) -> Self:
         indices = torch.from_numpy(np.searchsorted(classes, labels)).to(self.device)
         indexed = self._at(classes).statistics
-        changed = {name: statistic.plus(x, indices, sign=sign) for name, statistic in indexed.items()}
+        changed = {name: one.plus(x, indices, weights=weights, sign=sign) for name, one in indexed.items()}
         if sign > 0:
             _check_range(changed)
         return replace(self, statistics=changed, indexed=classes, waiting=())
+
+    def relabelled(self, names: Labels) -> Self:
+        """Return the memory with class i called names[i] (c,); those that get one name become one class."""
+        classes, places = np.unique(names, return_inverse=True)
+        whole, where = self.absorbed(), torch.from_numpy(places).to(self.device)
+        every = torch.arange(len(names), device=self.device)
+        moved = {
+            name: one.at(every, where, len(classes)) if len(classes) == len(names) else one.joined(where, len(classes))
+            for name, one in whole.statistics.items()
+        }
+        _check_range(moved)
+        return replace(whole, statistics=moved, indexed=classes)
 
     def _at(self, classes: Labels) -> Self:
         """Return the memory of these classes; those no longer wanted are dropped."""
@@ -190,18 +208,30 @@ class Memory:
                 "`fit`; dtype='float64' or features of one length (normalize=True) avoid this. Nothing has changed."
             )
 
-    def _check_held(self, labels: Labels) -> None:
+    def _check_countable(self, weights: Tensor | None) -> None:
+        """Refuse parts of rows where rows themselves are kept."""
+        if weights is None or not weights.is_floating_point():
+            return
+        held = self.statistics.outlines if isinstance(self.statistics, UnreadStatistics) else self.statistics
+        if any(one.counts_whole_rows for one in held.values()):
+            raise InputError(
+                "Expected whole numbers as sample_weight, because this method keeps the rows themselves, got others. "
+                "Round them, or choose a method or a `ridge` that keeps sums only."
+            )
+
+    def _check_held(self, labels: Labels, weights: Tensor | None) -> None:
         unknown = np.setdiff1d(labels, self.classes)
         if len(unknown):
             got = listed(unknown.tolist())
             raise InputError(f"Expected labels learned before, got {got}. Check the labels to unlearn.")
-        removed, counts = np.unique(labels, return_counts=True)
+        removed, codes = np.unique(labels, return_inverse=True)
+        counts = np.bincount(codes, None if weights is None else weights.cpu().numpy())
         held = self.moments.counts.cpu().numpy()[np.searchsorted(self.classes, removed)]
         for label, wanted, available in zip(removed.tolist(), counts, held, strict=True):
-            if wanted > available:
+            if wanted > available * (1 + NOTHING_LEFT):
                 raise InputError(
-                    f"Expected at most {available} examples of {label!r}, as many as were learned, got {wanted}. "
-                    "Unlearn each example once."
+                    f"Expected at most {available:.9g} examples of {label!r}, as many as were learned, got "
+                    f"{wanted:.9g}. Unlearn each example once."
                 )
 
 

@@ -15,7 +15,7 @@ from anacp.learners.knowledge import Knowledge
 from anacp.learners.memory import Memory, UnreadStatistics
 from anacp.learners.solution import Solved
 from anacp.learners.stored_labels import sorted_labels
-from anacp.statistics import Statistic, is_coded, outlines
+from anacp.statistics import NOTHING_LEFT, Statistic, is_coded, outlines
 
 if TYPE_CHECKING:
     from anacp.learners.base import Learner
@@ -146,8 +146,10 @@ def _check_tensors(
             for name, statistic in empty.items()
             for part, outline in outlines(statistic, n_classes, file.sizes(f"{name}.")).items()
         }
+        if file.outlines("moments.")["counts"].dtype == torch.float64:  # weights were no whole numbers
+            expected |= {name: one.double() for name, one in expected.items() if name.endswith(".counts")}
         solution = learner._outline(learner.n_features_in_, n_classes) if "solution" in file.header else {}
-    except (RuntimeError, ValueError, TypeError, IndexError, OverflowError) as problem:  # sizes beyond any tensor
+    except (RuntimeError, ValueError, TypeError, LookupError, OverflowError) as problem:  # sizes beyond any tensor
         raise file.damage(f"no such {type(learner).__name__} can be: {problem}") from problem
     if solution is None:  # a method that does not say: whatever the file has
         solution = file.outlines(SOLUTION)
@@ -170,7 +172,8 @@ def _read(file: TensorFile, name: str, empty: Statistic, n_classes: int) -> dict
         raise file.damage(f"{name} counts what cannot be counted")
     every = _counts(file)
     whole = getattr(empty, "fold", "all") == "all"
-    if bool((counts != every).any() if whole else (counts > every).any()):
+    more, other = counts > every * (1 + NOTHING_LEFT), counts < every * (1 - NOTHING_LEFT)
+    if bool(more.any() or (whole and other.any())):
         raise file.damage(f"{name} counts other examples than moments.counts")
     return tensors
 
@@ -180,6 +183,6 @@ def _counts(file: TensorFile) -> Tensor:
     counts = file.tensors("moments.counts")[""]
     if bool((counts < 0).any()) or bool((counts > LARGEST_COUNT).any()):
         raise file.damage("moments counts what cannot be counted")
-    if bool((counts < 1).any()):
+    if bool((counts <= 0).any()):
         raise file.damage("moments.counts has a class without examples")
     return counts

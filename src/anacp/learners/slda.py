@@ -75,7 +75,7 @@ class SLDA(Learner[LinearWeights]):
     def _check_left(self, memory: Memory) -> None:
         memory.moments.check_shrinkage(self._freedom(memory.moments) * self.shrinkage)
 
-    def _freedom(self, moments: ClassMoments) -> int:
+    def _freedom(self, moments: ClassMoments) -> float:
         return moments.n if self.blend else max(moments.n - moments.n_classes, 1)
 
     def _outline(self, n_features: int, n_classes: int) -> dict[str, Tensor]:

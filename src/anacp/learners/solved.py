@@ -117,7 +117,7 @@ class Parts:
         sizes = self.file.sizes()
         if f"{SOLUTION}ridge" in sizes:  # says how weights were solved, and is not needed to score
             self.file.array(f"{SOLUTION}ridge")
-        if sizes.get(COUNTS) != (self.n_classes,) or self.file.array(COUNTS).min() < 1:
+        if sizes.get(COUNTS) != (self.n_classes,) or self.file.array(COUNTS).min() <= 0:
             return False
         return self.file.sizes(SOLUTION).keys() <= self.used | {"ridge"} and self.dtype in ("float32", "float64")
 

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from anacp.linalg import cholesky_factor, low_rank_factor, symmetric_roots
 from anacp.randomness import standard_normal
-from anacp.statistics import ClassMoments
+from anacp.statistics import ClassMoments, divisor
 
 # The remembered covariance may be singular (few examples, or more features than examples). Relative to E‖x‖², this
 # much on the diagonal outweighs the rounding of a scatter kept in that precision, and nothing else.
@@ -82,7 +82,7 @@ def _of_low_rank(normal: Tensor, moments: ClassMoments, c: int) -> tuple[Tensor,
 
     F depends on the order of its pivots, which rounding may decide; the symmetric root does not.
     """
-    factor, _ = low_rank_factor(moments.triangles[c].scaled(1 / moments.counts[c].clamp_min(1)))  # (d, r)
+    factor, _ = low_rank_factor(moments.triangles[c].scaled(1 / divisor(moments.counts[c])))  # (d, r)
     factor = factor.to(normal.dtype)
     _, inverse = symmetric_roots(factor.mT @ factor)
     return normal @ factor @ inverse, factor.mT

@@ -43,13 +43,13 @@ def _replayed(
                 yield coefficients, classes.repeat_interleave(len(noise))
 
 
-def _gathered(pairs: Iterator[tuple[Tensor, Tensor]]) -> Iterator[tuple[Tensor, Tensor]]:
+def _gathered(pairs: Iterator[tuple[Tensor, Tensor]]) -> Iterator[tuple[Tensor, Tensor, None]]:
     """Join small pairs of rows and classes to whole blocks: long products are fast ones."""
     waiting: list[tuple[Tensor, Tensor]] = []
     for pair in pairs:
         waiting.append(pair)
         if sum(len(classes) for _, classes in waiting) >= BLOCK_ROWS:
-            yield torch.cat([rows for rows, _ in waiting]), torch.cat([classes for _, classes in waiting])
+            yield torch.cat([rows for rows, _ in waiting]), torch.cat([classes for _, classes in waiting]), None
             waiting = []
     if waiting:
-        yield torch.cat([rows for rows, _ in waiting]), torch.cat([classes for _, classes in waiting])
+        yield torch.cat([rows for rows, _ in waiting]), torch.cat([classes for _, classes in waiting]), None

@@ -5,7 +5,16 @@ from typing import TYPE_CHECKING
 from anacp.doors import door
 
 if TYPE_CHECKING:
-    from anacp.statistics.base import BLOCK_ROWS, LARGEST_DOUBT, Features, Statistic, nothing, row_blocks
+    from anacp.statistics.base import (
+        BLOCK_ROWS,
+        LARGEST_DOUBT,
+        NOTHING_LEFT,
+        Features,
+        Statistic,
+        divisor,
+        nothing,
+        row_blocks,
+    )
     from anacp.statistics.coded_names import is_coded
     from anacp.statistics.coding import coded, decoded, outlines
     from anacp.statistics.coding_error import LARGEST_EFFECT, LARGEST_LEFT, CodingError
@@ -14,6 +23,7 @@ if TYPE_CHECKING:
     from anacp.statistics.gram import ClassGram
     from anacp.statistics.low_rank import LowRankGram
     from anacp.statistics.moments import ClassMoments, Spread
+    from anacp.statistics.rounding import widest
     from anacp.statistics.rows import ClassRows
 
 __all__ = [
@@ -21,6 +31,7 @@ __all__ = [
     "LARGEST_DOUBT",
     "LARGEST_EFFECT",
     "LARGEST_LEFT",
+    "NOTHING_LEFT",
     "ClassGram",
     "ClassMoments",
     "ClassRows",
@@ -33,11 +44,13 @@ __all__ = [
     "Statistic",
     "coded",
     "decoded",
+    "divisor",
     "is_coded",
     "nothing",
     "outlines",
     "row_blocks",
     "rows_in",
+    "widest",
 ]
 
 __getattr__ = door(__name__)

@@ -15,6 +15,10 @@ BLOCK_ROWS = 1024
 # Unlearning is refused when more than this share of what is left may be rounding error: scores then stay within a
 # hundredth of their size (`tests/fuzz/sequences.py` measures it).
 LARGEST_DOUBT = 1e-4
+# Weights that are no whole numbers add up with rounding error: less than this share of a class is nothing.
+NOTHING_LEFT = 1e-9
+
+Block = tuple[Tensor, Tensor, Tensor | None]  # rows (n, d), their class indices (n,), and how much each counts (n,)
 
 
 def row_blocks(n_rows: int, size: int = BLOCK_ROWS) -> Iterator[slice]:
@@ -48,22 +52,32 @@ class Statistic(ABC):
 
     # Tensors that files of earlier versions lack; `loaded` estimates them.
     added_later: ClassVar[tuple[str, ...]] = ()
+    # Whether a row can only count a whole number of times.
+    counts_whole_rows: ClassVar[bool] = False
 
-    def plus(self, x: Tensor, classes: Tensor, *, sign: int = 1) -> Self:
-        """Return the statistic with examples (n, d) of the given class indices; `sign=-1` takes them out."""
-        return self.plus_blocks(((x[rows], classes[rows]) for rows in row_blocks(len(x))), sign=sign)
+    def plus(self, x: Tensor, classes: Tensor, *, weights: Tensor | None = None, sign: int = 1) -> Self:
+        """Return the statistic with examples (n, d) of the given class indices; `sign=-1` takes them out.
 
-    def plus_blocks(self, blocks: Iterable[tuple[Tensor, Tensor]], *, sign: int = 1) -> Self:
+        A row of weight w counts as w rows do. Weights are above 0, and int64 if all are whole numbers; what a class
+        counts is whole until the first that is not.
+        """
+
+        def block(rows: slice) -> Block:
+            return x[rows], classes[rows], None if weights is None else weights[rows]
+
+        return self.plus_blocks(map(block, row_blocks(len(x))), sign=sign)
+
+    def plus_blocks(self, blocks: Iterable[Block], *, sign: int = 1) -> Self:
         """Return the statistic with the examples of all blocks; large matrices are copied once, whatever the number."""
         own = self._copied()
-        for x, classes in blocks:
-            own._add_block_(x, classes, sign)
+        for x, classes, weights in blocks:
+            own._add_block_(x, classes, weights, sign)
         if sign < 0:
             own._settle_()
         return own
 
     @abstractmethod
-    def _add_block_(self, x: Tensor, classes: Tensor, sign: int) -> None:
+    def _add_block_(self, x: Tensor, classes: Tensor, weights: Tensor | None, sign: int) -> None:
         """Add about BLOCK_ROWS examples in place: to a copy of one's own."""
 
     def _settle_(self) -> None:  # noqa: B027 (nothing to do where nothing is rounded)
@@ -99,6 +113,10 @@ class Statistic(ABC):
     @abstractmethod
     def at(self, sources: Tensor, places: Tensor, n_classes: int) -> Self:
         """Return this statistic with class sources[i] moved to places[i] among n_classes; others are dropped."""
+
+    @abstractmethod
+    def joined(self, places: Tensor, n_classes: int) -> Self:
+        """Return this statistic with class i at places[i] (c,) among n_classes; those at one place become one class."""
 
     @abstractmethod
     def __add__(self, other: Self) -> Self:
@@ -146,6 +164,29 @@ def moved(rows: Tensor, sources: Tensor, places: Tensor, n_classes: int) -> Tens
         return result
     result[places] = rows[sources]
     return result
+
+
+def summed(rows: Tensor, places: Tensor, n_classes: int) -> Tensor:
+    """Return n_classes rows: the sums of those that have one place."""
+    return rows.new_zeros(n_classes, *rows.shape[1:]).index_add(0, places, rows)
+
+
+def tallied(counts: Tensor, classes: Tensor, weights: Tensor | None, sign: int) -> Tensor:
+    """Return what each class counts (c,) once examples came, or left with `sign=-1`."""
+    if weights is None:
+        return counts + sign * torch.bincount(classes, minlength=len(counts)).to(counts.dtype)
+    left = counts + sign * weights.new_zeros(len(counts)).index_add(0, classes, weights)
+    return torch.where(left <= NOTHING_LEFT * counts, 0, left) if sign < 0 and left.is_floating_point() else left
+
+
+def divisor(counts: Tensor) -> Tensor:
+    """Return what a sum is divided by to be a mean: 1 where nothing is counted."""
+    return torch.where(counts > 0, counts, 1)
+
+
+def root_of(weights: Tensor | None, like: Tensor) -> Tensor | None:
+    """Return √w (n, 1): a row times this counts w times in a product of rows with themselves."""
+    return None if weights is None else weights.to(like.dtype).sqrt()[:, None]
 
 
 def nothing(device: str) -> tuple[Tensor, Tensor]:

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from anacp.errors import NumericalError
 from anacp.linalg import Triangle, low_rank_factor
+from anacp.statistics.base import divisor
 from anacp.statistics.coded_names import GRAM, SUMS
 from anacp.statistics.coding_error import LARGEST_EFFECT
 from anacp.statistics.gram import ClassGram
@@ -53,7 +54,7 @@ class Prediction:
         if not isinstance(features, NoisyFeatures) or moments.spread != "shared":
             raise ValueError("a Gram matrix in fewer bits of features that nothing is known of")
         counts = moments.counts[:, None].to(dtype)
-        factor, _ = low_rank_factor(moments.scatter.scaled(1 / max(moments.n, 1)))  # (d, r)
+        factor, _ = low_rank_factor(moments.scatter.scaled(1 / (moments.n or 1)))  # (d, r)
         noise = features.linear(factor.mT.to(dtype).contiguous())
         preactivations = features.linear(moments.means.to(dtype))
         variances = noise.square().sum(0).expand_as(preactivations)
@@ -133,7 +134,7 @@ def decoded_triangle(empty: ClassGram, tensors: Mapping[str, Tensor], moments: C
 
 
 def _centred(sums: Tensor, counts: Tensor) -> Tensor:
-    return sums / counts[:, None].clamp_min(1).sqrt().to(sums.dtype)
+    return sums / divisor(counts)[:, None].sqrt().to(sums.dtype)
 
 
 def _companded(numbers: Tensor, scale: Tensor) -> Tensor:

@@ -44,7 +44,7 @@ class CodingError:
         """Return the error once more was coded, and the weakness as it is now."""
         return CodingError(self.variance + variance, weakness)
 
-    def with_left(self, before: int, left: int) -> "CodingError":
+    def with_left(self, before: float, left: float) -> "CodingError":
         """Return the error when of so many examples fewer are left."""
         return replace(self, weakness=self.weakness * max(before / left, 1.0)) if left else CodingError()
 

@@ -9,13 +9,15 @@ from torch import Tensor
 
 from anacp.errors import NumericalError
 from anacp.linalg import Factor, Triangle, checked, factor_psd, fresh_matrix, solve_psd
-from anacp.statistics.base import moved
+from anacp.statistics.base import moved, summed
 from anacp.statistics.rounding import widest
 
 # Rows that are turned into directions together: few enough that turning them costs little.
 TURNED_TOGETHER = 128
 # A direction with less energy than this, relative to all of its block, is rounding error.
 NEGLIGIBLE = {torch.float32: 1e-12, torch.float64: 1e-24}
+# Units of rounding, relative to all energy, up to which what is left after taking rows out is rounding error.
+ROUNDED = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,14 +101,15 @@ class Directions:
             return replace(self, solved=None)
         return replace(self, solved=SolvedDirections(ridge, factor) if factor.dtype == rows.dtype else None)
 
-    def plus(self, z: Tensor, classes: Tensor, *, joined: bool) -> Self:
+    def plus(self, z: Tensor, classes: Tensor, root: Tensor | None, *, joined: bool) -> Self:
         """Return the directions of more rows (n, m); with `joined`, a few are turned together with the last ones.
 
-        Blocks that are turned are of equal size, so that none is of one row.
+        Blocks that are turned are of equal size, so that none is of one row. Rows that count w times are given times √w,
+        with these roots (n, 1).
         """
         kept = len(self) - (min(len(self), max(TURNED_TOGETHER - len(z), 0)) if joined else 0)
         own = self.coordinates.new_zeros(len(self.coordinates), len(z))
-        own[classes, torch.arange(len(z), device=z.device)] = 1
+        own[classes, torch.arange(len(z), device=z.device)] = 1 if root is None else root[:, 0]
         rows, coordinates = torch.cat([self.rows[kept:], z]), torch.cat([self.coordinates[:, kept:], own], dim=1)
         n_blocks = max(1, -(-len(rows) // TURNED_TOGETHER))
         turned = map(self.of, rows.tensor_split(n_blocks), coordinates.tensor_split(n_blocks, dim=1))
@@ -116,27 +119,33 @@ class Directions:
         solved = self.solved and replace(self.solved, factor=self.solved.factor.first(min(n, len(self.solved.factor))))
         return type(self)(self.rows[:n], self.coordinates[:, :n], self.energies[:n], solved if n else None)
 
-    def without(self, z: Tensor, classes: Tensor, *, n_left: int) -> Self:
-        """Return the directions when some of the rows have left, and n_left are left.
+    def without(self, z: Tensor, classes: Tensor, root: Tensor | None, *, n_left: int | None) -> Self:
+        """Return the directions when some of the rows have left, and n_left are left; None if nobody counts them.
 
         With Fᵀ = QR, the Gram matrix is RRᵀ in the basis Q, and a row has the coordinates zQ. What is left,
         RRᵀ - (zQ)ᵀ(zQ), has a rank of n_left at most.
         """
-        if not n_left:
+        if n_left == 0:
             return type(self).none(len(self.coordinates), self.rows)
         wide = widest(str(z.device))
         basis, corner = torch.linalg.qr(self.rows.to(wide).mT)  # (m, r), (r, r)
         inside = z.to(wide) @ basis  # (n, r)
-        sums = (self.coordinates.to(wide) @ corner.mT).index_add(0, classes, inside, alpha=-1)  # (c, r)
+        weighted = inside if root is None else root.to(wide) * inside
+        sums = (self.coordinates.to(wide) @ corner.mT).index_add(0, classes, weighted, alpha=-1)  # (c, r)
         gram = corner @ corner.mT - inside.mT @ inside
         values, vectors = torch.linalg.eigh(gram)
-        faint = values <= len(values) * torch.finfo(wide).eps * values[-1:]
-        # Rounding has mixed the faint ones among each other. Those come first along which there are class sums.
-        _, _, turn = torch.linalg.svd(sums @ vectors[:, faint])
-        vectors = torch.cat([vectors[:, ~faint].flip(1), vectors[:, faint] @ turn.mT], dim=1)[:, :n_left]
+        if n_left is None:  # what is left is told from rounding error by its size
+            vectors = vectors[:, values > ROUNDED * torch.finfo(self.rows.dtype).eps * values.sum()]
+        else:
+            faint = values <= len(values) * torch.finfo(wide).eps * values[-1:]
+            # Rounding has mixed the faint ones among each other. Those come first along which there are class sums.
+            _, _, turn = torch.linalg.svd(sums @ vectors[:, faint])
+            vectors = torch.cat([vectors[:, ~faint].flip(1), vectors[:, faint] @ turn.mT], dim=1)[:, :n_left]
         along = sums @ vectors
-        # n rows with the sum s have the energy s²/n at least: what rounding left less than that is given as much.
-        energies = torch.maximum((gram @ vectors * vectors).sum(0), along.square().sum(0) / n_left)
+        energies = (gram @ vectors * vectors).sum(0)
+        if n_left is not None:
+            # n rows with the sum s have the energy s²/n at least: what rounding left less than that is given as much.
+            energies = torch.maximum(energies, along.square().sum(0) / n_left)
         left = energies > 0
         vectors, roots = vectors[:, left], energies[left].sqrt()
         rows = roots[:, None] * (basis @ vectors).mT
@@ -155,3 +164,7 @@ class Directions:
     def at(self, sources: Tensor, places: Tensor, n_classes: int) -> Self:
         """Return these directions with class sources[i] at places[i]."""
         return replace(self, coordinates=moved(self.coordinates, sources, places, n_classes))
+
+    def joined(self, places: Tensor, n_classes: int) -> Self:
+        """Return these directions with class i at places[i]; class sums add."""
+        return replace(self, coordinates=summed(self.coordinates, places, n_classes))

@@ -6,23 +6,25 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from anacp.statistics.base import Block
+
 Fold = Literal["all", "fitted", "held out"]
 
 # One row in five is held out, RanPAC's share.
 SHARE = 5
 
 
-def rows_in(fold: Fold, x: Tensor, classes: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the rows (n, d) and class indices (n,) that belong to the fold.
+def rows_in(fold: Fold, x: Tensor, classes: Tensor, weights: Tensor | None = None) -> Block:
+    """Return the rows (n, d), class indices (n,) and weights (n,) that belong to the fold.
 
     A hash of the row decides, so that any split and any order of the data hold out the same rows, and a row that is
     unlearned leaves the fold it was in.
     """
     if fold == "all":
-        return x, classes
+        return x, classes, weights
     held = torch.tensor([_digest(row) % SHARE == 0 for row in x.cpu().numpy()], dtype=torch.bool, device=x.device)
     chosen = held if fold == "held out" else ~held
-    return x[chosen], classes[chosen]
+    return x[chosen], classes[chosen], None if weights is None else weights[chosen]
 
 
 def expected_rows(fold: Fold, n_rows: int) -> int:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import torch
 from torch import Tensor
@@ -20,7 +20,7 @@ from anacp.linalg import (
     spectrum_psd,
 )
 from anacp.randomness import standard_normal
-from anacp.statistics.base import Features, Statistic, moved
+from anacp.statistics.base import Features, Statistic, moved, root_of, summed, tallied
 from anacp.statistics.coding_error import CodingError
 from anacp.statistics.directions import Directions
 from anacp.statistics.folds import Fold, expected_rows, rows_in
@@ -139,14 +139,19 @@ class ClassGram(Statistic):
         return self.directions.energy + in_triangle
 
     @property
-    def n(self) -> int:
-        """How many examples were seen."""
-        return int(self.counts.sum())
+    def n(self) -> float:
+        """How many examples were seen, each as much as it counts."""
+        return cast(float, self.counts.sum().item())
 
-    def plus(self, x: Tensor, classes: Tensor, *, sign: int = 1) -> Self:
+    @property
+    def _n_rows(self) -> int | None:
+        """How many rows there can be at most; None if some counted less than a row, so that nobody can tell."""
+        return None if self.counts.is_floating_point() and self.n else int(self.n)
+
+    def plus(self, x: Tensor, classes: Tensor, *, weights: Tensor | None = None, sign: int = 1) -> Self:
         """Return the statistic with examples (n, d) of the given class indices; `sign=-1` takes them out."""
         crowded = len(self.directions) + len(x) > self._room
-        changed = super(ClassGram, self._with(_crowded=crowded)).plus(x, classes, sign=sign)
+        changed = super(ClassGram, self._with(_crowded=crowded)).plus(x, classes, weights=weights, sign=sign)
         return changed._with(coding=self.coding.with_left(self.n, changed.n)) if sign < 0 else changed
 
     @property
@@ -156,21 +161,23 @@ class ClassGram(Statistic):
             return self.room(self.size) if self.directions.solved is None else int(ALONE_SOLVED * self.size)
         return 0 if self._solved is None else int(BESIDE * self.size)
 
-    def _add_block_(self, x: Tensor, classes: Tensor, sign: int) -> None:
-        x, classes = rows_in(self.fold, x, classes)
+    def _add_block_(self, x: Tensor, classes: Tensor, weights: Tensor | None, sign: int) -> None:
+        x, classes, weights = rows_in(self.fold, x, classes, weights)
         z, before = self.features(x), self.energy
-        self.counts = self.counts + sign * torch.bincount(classes, minlength=len(self.counts))
+        root = root_of(weights, z)
+        z = z if root is None else root * z
+        self.counts = tallied(self.counts, classes, weights, sign)
         alone, n_kept = self.triangle is None, len(self.directions)
         if sign > 0 and not self._crowded and not self._entering and n_kept + len(z) <= self._room:
             refuse_overflow(4 * torch.linalg.vector_norm(z), z.dtype)
-            self.directions = self.directions.plus(z, classes, joined=alone)
+            self.directions = self.directions.plus(z, classes, root, joined=alone)
         elif sign < 0 and alone and n_kept <= TAKEN_OUT * self.size:
-            self.directions = self.directions.without(z, classes, n_left=self.n)
+            self.directions = self.directions.without(z, classes, root, n_left=self._n_rows)
         else:
-            self._enter_(z, classes, sign)
+            self._enter_(z, classes, root, sign)
         self.error = added_error(self.error, self.dtype, before, self.energy)
 
-    def _enter_(self, z: Tensor, classes: Tensor, sign: int) -> None:
+    def _enter_(self, z: Tensor, classes: Tensor, root: Tensor | None, sign: int) -> None:
         """Add rows to a triangle of one's own, into which all that were directions go first."""
         if not self._entering:
             whole, sums = self._whole()
@@ -179,7 +186,7 @@ class ClassGram(Statistic):
             self._solved, self._entering = None, True
         assert self.triangle is not None
         self.triangle.add_gram_(z, sign=sign)
-        self.triangle_sums = self.triangle_sums.index_add(0, classes, z, alpha=sign)
+        self.triangle_sums = self.triangle_sums.index_add(0, classes, z if root is None else root * z, alpha=sign)
 
     def _whole(self) -> tuple[Triangle, Tensor]:
         """Return G and the class sums of all rows."""
@@ -198,16 +205,19 @@ class ClassGram(Statistic):
         if not self.n:
             self.triangle, self.error = None, torch.zeros_like(self.error)
             self.directions = Directions.none(len(self.counts), self.triangle_sums)
-        elif self.triangle is not None and self.n <= AGAIN * self.size and not self.coding.variance:
+        elif self.triangle is not None and self._is_of_few_rows() and not self.coding.variance:
             factor, coordinates = low_rank_factor(self.gram, self.sums)
             self.triangle = None
-            self.directions = Directions.of(factor.mT, coordinates, at_most=self.n)
+            self.directions = Directions.of(factor.mT, coordinates, at_most=self._n_rows)
         if self.triangle is None:
             self.triangle_sums = torch.zeros_like(self.triangle_sums)
         held = self.counts[:, None] > 0
         coordinates = torch.where(held, self.directions.coordinates, 0.0)
         self.directions = replace(self.directions, coordinates=coordinates)
         self.triangle_sums = torch.where(held, self.triangle_sums, 0.0)
+
+    def _is_of_few_rows(self) -> bool:
+        return self._n_rows is not None and self._n_rows <= AGAIN * self.size
 
     def check_range(self) -> None:
         """Refuse squares that have overflowed or vanished."""
@@ -323,6 +333,16 @@ class ClassGram(Statistic):
             triangle_sums=placed(self.triangle_sums),
             directions=self.directions.at(sources, places, n_classes),
             counts=placed(self.counts),
+            _solved=solved,
+        )
+
+    def joined(self, places: Tensor, n_classes: int) -> Self:
+        """Return this statistic with class i at places[i]; class sums add, and so does what was solved of them."""
+        solved = self._solved and replace(self._solved, sums=summed(self._solved.sums, places, n_classes))
+        return self._with(
+            triangle_sums=summed(self.triangle_sums, places, n_classes),
+            directions=self.directions.joined(places, n_classes),
+            counts=summed(self.counts, places, n_classes),
             _solved=solved,
         )
 

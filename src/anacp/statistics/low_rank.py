@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Mapping
-from typing import ClassVar, Self
+from typing import ClassVar, Self, cast
 
 import torch
 from torch import Tensor
 
 from anacp.errors import NumericalError
 from anacp.linalg import symmetric
-from anacp.statistics.base import LARGEST_DOUBT, Features, Statistic, moved
+from anacp.statistics.base import LARGEST_DOUBT, Features, Statistic, moved, root_of, summed, tallied
 from anacp.statistics.rounding import refuse_overflow, share, unit_roundoff, widest
 
 # A direction with less energy than this, relative to the largest row, is rounding error.
@@ -47,21 +47,24 @@ class LowRankGram(Statistic):
         self.dropped = torch.zeros((), device=device, dtype=wide)  # energy of the directions dropped
 
     @property
-    def n(self) -> int:
-        """How many examples were seen."""
-        return int(self.counts.sum())
+    def n(self) -> float:
+        """How many examples were seen, each as much as it counts."""
+        return cast(float, self.counts.sum().item())
 
-    def _add_block_(self, x: Tensor, classes: Tensor, sign: int) -> None:
+    def _add_block_(self, x: Tensor, classes: Tensor, weights: Tensor | None, sign: int) -> None:
         z = self.features(x)
+        root = root_of(weights, z)
+        z = z if root is None else root * z
         length = torch.linalg.vector_norm(z, dtype=self.core.dtype)
         energy = length.square()
         refuse_overflow((4 * length).to(z.dtype), z.dtype)  # coordinates are as long as rows, and sums a little longer
         grown, coordinates = self._spanning(z) if sign > 0 else (self, self._inside(z)[0])
         coordinates = coordinates.to(self.core.dtype)
+        weighted = coordinates if root is None else root.to(coordinates.dtype) * coordinates
         updated = grown._with(
             core=grown.core + sign * coordinates.mT @ coordinates,
-            sums=grown.sums.index_add(0, classes, coordinates, alpha=sign),
-            counts=self.counts + sign * torch.bincount(classes, minlength=len(self.counts)),
+            sums=grown.sums.index_add(0, classes, weighted, alpha=sign),
+            counts=tallied(self.counts, classes, weights, sign),
             error=torch.hypot(self.error, unit_roundoff(z.dtype) * energy) if sign < 0 else self.error,
         )._compressed()
         self.__dict__.update(updated.__dict__)
@@ -155,6 +158,11 @@ class LowRankGram(Statistic):
     def at(self, sources: Tensor, places: Tensor, n_classes: int) -> Self:
         """Return this statistic with class sources[i] at places[i]; basis and core are shared, not copied."""
         sums, counts = (moved(rows, sources, places, n_classes) for rows in (self.sums, self.counts))
+        return self._with(sums=sums, counts=counts)
+
+    def joined(self, places: Tensor, n_classes: int) -> Self:
+        """Return this statistic with class i at places[i]; class sums add."""
+        sums, counts = (summed(rows, places, n_classes) for rows in (self.sums, self.counts))
         return self._with(sums=sums, counts=counts)
 
     def expected(self, n_classes: int, n_rows: int) -> Self:

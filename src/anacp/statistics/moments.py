@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from anacp.linalg import Triangle
-from anacp.statistics.base import Features, Statistic, moved
+from anacp.statistics.base import Features, Statistic, divisor, moved, root_of, summed, tallied
 from anacp.statistics.rounding import (
     added_error,
     feature_rounding,
@@ -78,9 +78,9 @@ class ClassMoments(Statistic):
         return self.spread == "class"
 
     @property
-    def n(self) -> int:
-        """How many examples were seen."""
-        return int(self.counts.sum())
+    def n(self) -> float:
+        """How many examples were seen, each as much as it counts."""
+        return cast(float, self.counts.sum().item())
 
     @property
     def scatter(self) -> Triangle:
@@ -90,12 +90,12 @@ class ClassMoments(Statistic):
     def covariance(self) -> Tensor:
         """Return the pooled within-class covariance scatter / N (Eq. 11): (d, d), or its diagonal (d,)."""
         if self.spread == "diagonal":
-            return self.diagonal / max(self.n, 1)
-        return self.scatter.to(self.means.dtype).symmetric() / max(self.n, 1)
+            return self.diagonal / (self.n or 1)
+        return self.scatter.to(self.means.dtype).symmetric() / (self.n or 1)
 
     def covariance_of(self, c: int) -> Tensor:
         """Return the covariance Σ_y (d, d) of one class; needs spread="class"."""
-        return self.triangles[c].to(self.means.dtype).symmetric() / self.counts[c].clamp_min(1)
+        return self.triangles[c].to(self.means.dtype).symmetric() / divisor(self.counts[c])
 
     def variances(self) -> Tensor:
         """Return the diagonal of the pooled scatter (d,)."""
@@ -104,26 +104,31 @@ class ClassMoments(Statistic):
     def mean_square(self) -> float:
         """Return E‖x‖², the scale against which jitter is measured."""
         total = float(self.variances().sum()) + float((self.counts[:, None] * self.means.square()).sum())
-        return total / max(self.n, 1)
+        return total / (self.n or 1)
 
-    def _add_block_(self, x: Tensor, classes: Tensor, sign: int) -> None:
+    def _add_block_(self, x: Tensor, classes: Tensor, weights: Tensor | None, sign: int) -> None:
         """Update by the two-pass formula: the scatter changes by a sum of outer products with one sign.
 
         With m rows of mean b joining (or leaving) n rows of mean μ, the scatter of the rows around b, and
-        (n·m / (n ± m)) (b - μ)(b - μ)ᵀ, are added (or taken away).
+        (n·m / (n ± m)) (b - μ)(b - μ)ᵀ, are added (or taken away). Rows that count more make a larger m.
         """
         rounding = feature_rounding(self.features, x, self.means.dtype)
         x = (self.features(x) if self.features else x).to(self.means.dtype)
         present, local = torch.unique(classes, return_inverse=True)
-        n, m = self.counts[present], torch.bincount(local, minlength=len(present))
-        means = x.new_zeros(len(present), x.shape[1]).index_add_(0, local, x) / m[:, None]
+        n, root = self.counts[present], root_of(weights, x)
+        m = tallied(torch.zeros(len(present), dtype=torch.int64, device=x.device), local, weights, 1)
+        means = x.new_zeros(len(present), x.shape[1])
+        means = means.index_add_(0, local, x if root is None else root.square() * x) / m[:, None]
         gap = means - self.means[present]
-        left = n + sign * m
+        counts = tallied(self.counts, classes, weights, sign)
+        left = counts[present]
         # Where nothing is left, nothing is remembered.
-        portion = torch.where(left > 0, m.to(x) / left.clamp_min(1), 0.0)
+        portion = torch.where(left > 0, m.to(x) / divisor(left), 0.0)
         updated = torch.where(left[:, None] > 0, self.means[present] + sign * portion[:, None] * gap, 0.0)
-        summands = torch.cat([x - means[local], gap * (n * portion).sqrt()[:, None]])
+        within = x - means[local] if root is None else root * (x - means[local])
+        summands = torch.cat([within, gap * (n * portion).sqrt()[:, None]])
         own = torch.cat([local, torch.arange(len(present)).to(local)])
+        x = x if root is None else root * x
         squares, added = self._energy_of(x, local, len(present)), self._energy_of(summands, own, len(present))
         before = self._energies(present)
         self._add_outer_products_(summands.to(self.scatter_dtype), own, present, sign)
@@ -137,10 +142,10 @@ class ClassMoments(Statistic):
         shifted = shifted if self.spread == "class" else shifted.sum()[None]
         error = torch.hypot(torch.hypot(added_error(own_error, self.scatter_dtype, before, after), scattered), shifted)
         self.scatter_error = self.scatter_error.index_copy(0, present, error) if self.spread == "class" else error
-        moved_error = torch.hypot(n * self.mean_errors[present], m * rounding * _lengths(means)) / left.clamp_min(1)
+        moved_error = torch.hypot(n * self.mean_errors[present], m * rounding * _lengths(means)) / divisor(left)
         rounded = unit_roundoff(x.dtype) * (_lengths(updated) + portion * _lengths(gap))
         self.mean_errors = self.mean_errors.index_copy(0, present, torch.hypot(moved_error, rounded))
-        self.counts = self.counts.index_copy(0, present, left)
+        self.counts = counts
         self.means = self.means.index_copy(0, present, updated)
 
     def _energy_of(self, rows: Tensor, local: Tensor, n_classes: int) -> Tensor:
@@ -164,8 +169,9 @@ class ClassMoments(Statistic):
         every = torch.arange(self.n_classes, device=self.counts.device)
         energies, squares = self._energies(every), self.counts * _lengths(self.means).square()
         by_class = self.spread == "class"
-        single = self.counts <= 1 if by_class else (self.counts <= 1).all()[None]
-        several = torch.where(self.counts > 1, squares, torch.inf)  # where rows are pooled, the shortest decide
+        one = 0 if self.counts.is_floating_point() else 1  # nobody can tell how many rows count less than one
+        single = self.counts <= one if by_class else (self.counts <= one).all()[None]
+        several = torch.where(self.counts > one, squares, torch.inf)  # where rows are pooled, the shortest decide
         negligible = self.scatter_error <= EQUAL * (several if by_class else several.min()[None])
         empty = single | (negligible & (energies <= 4 * self.scatter_error))
         if not bool(empty.any()):
@@ -228,7 +234,7 @@ class ClassMoments(Statistic):
     def __add__(self, other: Self) -> Self:
         n = self.counts + other.counts
         gap = other.means - self.means
-        portion = other.counts.to(gap.dtype) / n.clamp_min(1)
+        portion = other.counts.to(gap.dtype) / divisor(n)
         between = (gap * (self.counts * portion).sqrt()[:, None]).to(self.scatter_dtype)  # (c, d), its outer products
         triangles = tuple(mine + theirs for mine, theirs in zip(self.triangles, other.triangles, strict=True))
         if self.spread == "shared":
@@ -245,7 +251,7 @@ class ClassMoments(Statistic):
         error = merged_error(self.scatter_error, other.scatter_error, self.scatter_dtype, energies)
         shifted = 2 * torch.hypot(self.mean_errors, other.mean_errors) * _lengths(gap) * self.counts * portion
         error = torch.hypot(error, shifted if self.spread == "class" else shifted.sum()[None])
-        carried = torch.hypot(self.counts * self.mean_errors, other.counts * other.mean_errors) / n.clamp_min(1)
+        carried = torch.hypot(self.counts * self.mean_errors, other.counts * other.mean_errors) / divisor(n)
         rounded = unit_roundoff(gap.dtype) * (_lengths(both.means) + portion * _lengths(gap))
         return both._with(scatter_error=error, mean_errors=torch.hypot(carried, rounded))
 
@@ -262,6 +268,39 @@ class ClassMoments(Statistic):
             triangles = tuple(none if c is None else self.triangles[c] for c in found)
             error = moved(error, sources, places, n_classes)
         return self._with(counts=counts, means=means, triangles=triangles, mean_errors=mean_errors, scatter_error=error)
+
+    def joined(self, places: Tensor, n_classes: int) -> Self:
+        """Return these moments with class i at places[i].
+
+        The scatter of a class that others became is theirs, and Σ_c n_c (μ_c - μ)(μ_c - μ)ᵀ between them.
+        """
+        counts, weights = summed(self.counts, places, n_classes), self.counts.to(self.means.dtype)[:, None]
+        means = summed(weights * self.means, places, n_classes) / divisor(counts)[:, None]
+        gap = self.means - means[places]
+        between = (gap * weights.sqrt()).to(self.scatter_dtype)  # (c, d), its outer products
+        several = torch.bincount(places, minlength=n_classes)[places] > 1
+        between = torch.where(several[:, None], between, 0.0)
+        triangles = self.triangles
+        if self.spread == "shared":
+            triangles = (triangles[0].copy(),)
+            triangles[0].add_gram_(between)
+        elif self.spread == "class":
+            joined: list[Triangle] = [self._no_scatter() for _ in range(n_classes)]
+            for triangle, place in zip(triangles, places.tolist(), strict=True):
+                joined[place] = joined[place] + triangle
+            for row, place in zip(between, places.tolist(), strict=True):
+                joined[place].add_gram_(row[None])
+            triangles = tuple(joined)
+        diagonal = self.diagonal + between.square().sum(0) if len(self.diagonal) else self.diagonal
+        both = self._with(counts=counts, means=means, diagonal=diagonal, triangles=triangles)
+        carried = summed((weights[:, 0] * self.mean_errors).square(), places, n_classes).sqrt() / divisor(counts)
+        error = self.scatter_error.square()
+        error = (summed(error, places, n_classes) if self.spread == "class" else error).sqrt()
+        shifted = 2 * self.mean_errors * _lengths(gap) * weights[:, 0]
+        shifted = summed(shifted, places, n_classes) if self.spread == "class" else shifted.sum()[None]
+        rounded = unit_roundoff(self.scatter_dtype) * both._energies(torch.arange(n_classes, device=places.device))
+        mean_errors = torch.hypot(carried, unit_roundoff(means.dtype) * _lengths(means))
+        return both._with(mean_errors=mean_errors, scatter_error=torch.hypot(torch.hypot(error, shifted), rounded))
 
     def tensors(self) -> dict[str, Tensor]:
         """Return counts, means, and the scatter, matrices as triangles, with the errors of both."""

@@ -46,7 +46,7 @@ def share(error: Tensor, energy: Tensor) -> float:
     return float(shares.max()) if shares.numel() else 0.0
 
 
-def refuse_small_ridge(error: Tensor, energy: Tensor, n: int, size: int, dtype: torch.dtype, ridge: float) -> None:
+def refuse_small_ridge(error: Tensor, energy: Tensor, n: float, size: int, dtype: torch.dtype, ridge: float) -> None:
     """Refuse a matrix (size, size) of n rows whose error, left by unlearning, a ridge no longer covers.
 
     Errors of single numbers are independent: a matrix of them stretches no vector by more than about 2/√size of their

@@ -1,7 +1,7 @@
 """The examples themselves, for methods that cannot do with less."""
 
 from collections.abc import Mapping
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 import torch
@@ -15,6 +15,8 @@ from anacp.statistics.folds import SHARE, Fold, rows_in
 
 class ClassRows(Statistic):
     """Every row (n, d) with its class index: the only statistic that grows with the data without bound."""
+
+    counts_whole_rows: ClassVar[bool] = True
 
     def __init__(
         self, n_features: int, *, fold: Fold = "all", device: str = "cpu", dtype: torch.dtype = torch.float32
@@ -33,8 +35,10 @@ class ClassRows(Statistic):
         order = torch.from_numpy(np.argsort(_keys(self.rows, self.classes), kind="stable")).to(self.rows.device)
         return self.rows[order], self.classes[order]
 
-    def _add_block_(self, x: Tensor, classes: Tensor, sign: int) -> None:
-        x, classes = rows_in(self.fold, x, classes)
+    def _add_block_(self, x: Tensor, classes: Tensor, weights: Tensor | None, sign: int) -> None:
+        x, classes, weights = rows_in(self.fold, x, classes, weights)
+        if weights is not None:  # whole numbers
+            x, classes = x.repeat_interleave(weights, 0), classes.repeat_interleave(weights)
         if sign > 0:
             self.rows, self.classes = torch.cat([self.rows, x]), torch.cat([self.classes, classes])
             return
@@ -57,6 +61,10 @@ class ClassRows(Statistic):
         kept = classes >= 0
         rows = self.rows if bool(kept.all()) else self.rows[kept]
         return self._with(rows=rows, classes=classes[kept])
+
+    def joined(self, places: Tensor, n_classes: int) -> Self:
+        """Return the rows with class i at places[i]."""
+        return self._with(classes=places[self.classes])
 
     def expected(self, n_classes: int, n_rows: int) -> Self:
         """Return an outline with n_rows rows, or the share of them that falls into the fold."""

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from anacp.errors import RidgeEdgeWarning
 from anacp.learners import Learner
-from anacp.testing import files, inputs, learning, predicting, scikit_learn, threads
+from anacp.testing import files, inputs, learning, predicting, scikit_learn, threads, weighing
 
 BOTH = ("float32", "float64")
 
@@ -43,6 +43,10 @@ LAWS: tuple[Law, ...] = (
     Law(learning.unlearning_is_never_having_learned, BOTH),
     Law(learning.what_was_not_learned_cannot_be_unlearned, BOTH),
     Law(learning.the_seed_decides_everything),
+    Law(weighing.a_weight_counts_as_so_many_rows, BOTH),
+    Law(weighing.parts_of_rows_add_up, BOTH),
+    Law(weighing.sparse_rows_are_rows),
+    Law(weighing.a_class_is_what_its_examples_are_called, BOTH),
     Law(inputs.input_of_any_type_is_taken),
     Law(inputs.inputs_and_global_random_state_stay_untouched),
     Law(inputs.bad_input_changes_nothing),
