@@ -12,15 +12,20 @@ from anacp.cli.evaluate import evaluate
 from anacp.cli.export import export
 from anacp.cli.features import features
 from anacp.cli.forget import forget
+from anacp.cli.history import history
 from anacp.cli.info import info
+from anacp.cli.join import join
 from anacp.cli.learn import learn
 from anacp.cli.merge import merge
 from anacp.cli.predict import predict
+from anacp.cli.relabel import relabel
+from anacp.cli.rename import rename
 from anacp.cli.report import report_command
 from anacp.cli.reproduce import reproduce
 from anacp.cli.run import run_command
 from anacp.cli.say import say
 from anacp.cli.solve import solve
+from anacp.cli.undo import undo
 from anacp.errors import AnacpError
 from anacp.version import __version__
 
@@ -53,7 +58,12 @@ app.command()(predict)
 app.command()(evaluate)
 app.command()(solve)
 app.command()(forget)
+app.command()(relabel)
+app.command()(rename)
+app.command()(join)
 app.command()(merge)
+app.command()(undo)
+app.command()(history)
 app.command()(export)
 app.command()(info)
 app.command()(demo)

@@ -21,6 +21,9 @@ def forget(
     on_unknown: Annotated[
         OnErrorOption, typer.Option(help="An example that was never learned.")
     ] = OnErrorOption.refuse,
+    for_good: Annotated[
+        bool, typer.Option("--for-good", help="Keep nothing by which this or an earlier step could be undone.")
+    ] = False,
     solve: Solve = True,
     exact: Exact = False,
     backbone: Backbone = None,
@@ -34,10 +37,12 @@ def forget(
     with locked(model):
         classifier = methods.Classifier.load(model, backbone=backbone, remote_code=remote_code)
         with cli.shown_progress(console) as report:
-            result = classifier.forget(items, examples.labels, on_unknown=on_unknown.value, report=report)
+            result = classifier.forget(
+                items, examples.labels, on_unknown=on_unknown.value, report=report, source=path, for_good=for_good
+            )
         if not classifier.n_examples:
             raise InputError(f"Expected something to remain, got all examples of {model} to forget. Delete it instead.")
-        if result.n_forgotten:
+        if result.n_forgotten or for_good:
             if solve:
                 cli.solve_visibly(classifier, console)
             classifier.save(model, exact=exact)

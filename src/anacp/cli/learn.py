@@ -43,7 +43,7 @@ def learn(
     with locked(model):
         classifier = _open(model, modality, backbone, learner, remote_code)
         with cli.shown_progress(console) as report:
-            result = classifier.learn(items, examples.labels, on_error=on_error.value, report=report)
+            result = classifier.learn(items, examples.labels, on_error=on_error.value, report=report, source=path)
         if not result.n_new and not classifier.n_examples:
             raise InputError(f"Expected images that can be read in {path}, got none of {len(result.skipped)}.")
         solve_seconds = cli.solve_visibly(classifier, console) if solve and result.n_new else 0.0

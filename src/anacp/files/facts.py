@@ -83,6 +83,14 @@ class Record:
     def __or__(self, other: "Record") -> "Record":
         return Record({**self.required, **other.required}, {**self.optional, **other.optional})
 
+    @property
+    def several(self) -> Fact:
+        """Any number of the same."""
+        return Fact(
+            "a list of such records",
+            lambda value: isinstance(value, list) and all(self.problem("", one) is None for one in value),
+        )
+
     def problem(self, name: str, value: Any) -> str | None:
         """Say what is wrong with a value; None if nothing is."""
         if not isinstance(value, dict):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
@@ -24,7 +25,9 @@ from anacp.learners import LEARNER, MODEL, Labels, Learner, check_kind, contents
 from anacp.methods.answers import Answers, Forgotten, Learned
 from anacp.methods.finding import find_method, learner_class
 from anacp.methods.header import CLASSIFIER
+from anacp.methods.journal import Journal, Step
 from anacp.methods.learned_examples import EXAMPLES, LearnedExamples
+from anacp.methods.moves import Moves
 from anacp.methods.taught import Taught
 from anacp.progress import Report
 from anacp.threads import OwnLock
@@ -109,10 +112,11 @@ class Classifier:
     def learn(
         self,
         inputs: Sequence[Any],
-        labels: ArrayLike,
+        labels: ArrayLike | None = None,
         *,
         on_error: OnError = "refuse",
         report: Report | None = None,
+        source: object = None,
     ) -> Learned:
         """Learn more examples, of old classes, new classes, or both. If this fails, nothing has changed.
 
@@ -126,6 +130,8 @@ class Classifier:
             What to do with an image that cannot be read; those skipped are in the result.
         report : callable, optional
             Called with an `anacp.progress.Progress` now and then.
+        source : optional
+            Where the examples are from, for the journal.
         """
         items, names = self._checked(inputs, labels)
         label_of, given = names.tolist(), set()
@@ -146,7 +152,11 @@ class Classifier:
             rows = np.flatnonzero(~taught.examples.contains(names[found.kept], found.digests))
             new = names[found.kept[rows]]
             if len(new):
-                self._taught = taught.with_examples(found.x[rows], new, [found.digests[row] for row in rows])
+                moves = Moves.of(found.x[rows], [found.digests[row] for row in rows], after=new)
+                learned = taught.moved(moves)
+                self._taught = learned.after(
+                    taught, "learn", len(new), np.unique(new).tolist(), source=source, undo=moves
+                )
         return Learned(
             n_new=len(new),
             n_known=len(items) - len(new) - len(found.skipped),
@@ -163,11 +173,16 @@ class Classifier:
         *,
         on_unknown: OnError = "refuse",
         report: Report | None = None,
+        source: object = None,
+        for_good: bool = False,
     ) -> Forgotten:
         """Take examples out again, exactly: the model becomes the one that never saw them.
 
         A class whose last example goes is forgotten. An example that was never learned is refused or, with
         `on_unknown="skip"`, left out and counted. If this fails, nothing has changed.
+
+        The journal can take this back, and for that keeps features of what was forgotten. With `for_good` it does not,
+        and gives up what takes earlier steps back as well, in which the same examples may be.
         """
         examples = self._something().examples
         items, names = self._checked(inputs, labels)
@@ -197,7 +212,11 @@ class Classifier:
             rows = np.flatnonzero(held)
             gone = names[found.kept[rows]]
             if len(gone):
-                self._taught = taught.without_examples(found.x[rows], gone, [found.digests[row] for row in rows])
+                moves = Moves.of(found.x[rows], [found.digests[row] for row in rows], before=gone)
+                less, classes = taught.moved(moves), np.unique(gone).tolist()
+                self._taught = less.after(taught, "forget", len(gone), classes, source=source, undo=moves)
+            if for_good:
+                self.give_up_undo()
             lost = np.setdiff1d(taught.classes, self._taught.classes).tolist() if len(gone) else []
         return Forgotten(len(gone), len(unknown), lost, perf_counter() - start)
 
@@ -212,7 +231,69 @@ class Classifier:
         with self._turn:
             taught = self._something()
             learner = copy.copy(taught.learner).unlearn_class(label)
-            self._taught = Taught(learner, taught.examples.without(label))
+            left = replace(taught, learner=learner, examples=taught.examples.without(label))
+            n = len(taught.examples) - len(left.examples)
+            self._taught = left.after(taught, "forget", n, [label])
+
+    # Changing -----------------------------------------------------------------------------------------------------
+
+    def relabel(self, inputs: Sequence[Any], label: object, *, report: Report | None = None) -> int:
+        """Move examples that were learned to another class, old or new, in one step; return how many moved.
+
+        The classes that they are in are known by their content. If this fails, nothing has changed.
+        """
+        self._something()
+        items, _ = self._checked(inputs, [label] * len(inputs))
+        given: set[bytes] = set()
+
+        def is_first(position: int, digest: bytes) -> bool:
+            first = digest not in given
+            given.add(digest)
+            return first
+
+        found = self.encoder.encode(items, store=self.store, wanted=is_first, report=report)
+        with self._turn:
+            self._taught, n_moved = self._something().relabelled(found, label)
+        return n_moved
+
+    def rename(self, old: object, new: object) -> None:
+        """Give a class another name; its examples stay as they are."""
+        with self._turn:
+            self._taught = self._something().renamed(old, new)
+
+    def join(self, classes: Sequence[object], into: object) -> None:
+        """Make classes one, called `into`: one of them, another class that was learned, or a new name.
+
+        An example that is in several of them would count twice, and is refused.
+        """
+        with self._turn:
+            self._taught = self._something().joined(classes, into)
+
+    @property
+    def history(self) -> Journal:
+        """The steps by which it became what it is, oldest first."""
+        return self._taught.journal
+
+    def give_up_undo(self) -> None:
+        """Keep nothing by which a step could be taken back: features of examples among others. The list stays."""
+        with self._turn:
+            self._taught = replace(self._taught, journal=self._taught.journal.without_undo())
+
+    def undo(self, steps: int = 1) -> list[Step]:
+        """Take the last steps back, exactly, and return them, the latest first; all of them or none.
+
+        Learning, forgetting and moving examples is taken back as `forget` does it; joining and merging by what was
+        kept of the model before.
+        """
+        with self._turn:
+            taught, undone = self._taught, []
+            if not 1 <= steps <= len(taught.journal):
+                raise InputError(f"Expected from 1 to {len(taught.journal)} steps to take back, got {steps}.")
+            for _ in range(steps):
+                undone.append(taught.journal.steps[-1])
+                taught = taught.before()
+            self._taught = taught
+        return undone
 
     def __add__(self, other: Self) -> Classifier:
         """Return a new classifier: the one that learned the examples of both."""
@@ -230,7 +311,8 @@ class Classifier:
                 "twice. Forget them in one of the two first."
             )
         result = Classifier(self.encoder, clone(one.learner), store=self.store)
-        result._taught = Taught(one.learner + two.learner, one.examples + two.examples)
+        both = Taught(one.learner + two.learner, one.examples + two.examples)
+        result._taught = both.after(one, "merge", len(two.examples), two.classes.tolist())
         return result
 
     def __radd__(self, other: object) -> Self:
@@ -291,8 +373,9 @@ class Classifier:
         about, parts = self.encoder.contents()
         saved = datetime.now(UTC).isoformat(timespec="seconds")
         examples = {f"{EXAMPLES}{name}": one for name, one in taught.examples.tensors(taught.classes.tolist()).items()}
-        stated = {"kind": "classifier", **header, **about, "saved": saved}
-        write_tensors(path, MODEL, stated, {**tensors, **parts, **examples})
+        journal = taught.journal
+        stated = {"kind": "classifier", **header, **about, "saved": saved, "journal": journal.stated()}
+        write_tensors(path, MODEL, stated, {**tensors, **parts, **examples, **journal.tensors()})
 
     @classmethod
     def load(
@@ -322,7 +405,8 @@ class Classifier:
         options: dict[str, Any] = {"engine": engine, "device": device, "remote_code": remote_code}
         encoder = Encoder.restored(file.header, parts, backbone=backbone, **options)
         classifier = cls(encoder, clone(learner), store=store)
-        classifier._taught = Taught(learner, LearnedExamples.restored(learner.classes_.tolist(), file))
+        examples = LearnedExamples.restored(learner.classes_.tolist(), file)
+        classifier._taught = Taught(learner, examples, Journal.restored(file))
         return classifier
 
     def summary(self) -> None:
@@ -366,7 +450,7 @@ def _checked_learner(file: TensorFile, device: str) -> Learner[Any]:
     """Return the learner of a classifier's file, if the whole file is what a classifier writes."""
     file.check_header(LEARNER | CLASSIFIER)
     header = file.header
-    outlines = LearnedExamples.outlines(file, len(header["classes"]))
+    outlines = LearnedExamples.outlines(file, len(header["classes"])) | Journal.outlines(file)
     if "adaptation" in header:
         Adaptation.check_tensors(file, header["adaptation"], ADAPTATION)
         outlines |= {f"{ADAPTATION}{name}": one for name, one in file.outlines(ADAPTATION).items()}

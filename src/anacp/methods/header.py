@@ -7,7 +7,21 @@ from anacp.files import Fact, Record, TensorFile
 from anacp.learners import KINDS, LABELS, LEARNER
 
 # What a model file says of a classifier besides its learner.
-CLASSIFIER = ENCODER | Record({"saved": Fact.name()})
+ANYTHING = Fact("a list", lambda value: isinstance(value, list))
+STEP = Record(
+    {
+        "what": Fact.one_of("learn", "forget", "merge", "relabel", "rename", "join"),
+        "when": Fact.name(),
+        "n": Fact.whole(0),
+        "source": Fact.text().or_nothing,
+        "classes": ANYTHING,
+        "undo": Fact.one_of("examples", "names", "model").or_nothing,
+        "labels": ANYTHING,
+    }
+)
+CLASSIFIER = ENCODER | Record(
+    {"saved": Fact.name()}, {"journal": Record({"n_earlier": Fact.whole(0), "steps": STEP.several})}
+)
 TRAINED_KIND = "trained"
 TRAINED = LABELS | Record(
     {

@@ -27,21 +27,29 @@ class LearnedExamples:
     @classmethod
     def of(cls, labels: Labels, digests: Sequence[bytes]) -> LearnedExamples:
         """Return the set of some examples."""
-        short = _short(digests)
-        return cls({label: np.unique(short[rows]) for label, rows in _groups(labels)})
+        return cls.of_short(labels, short_digests(digests))
+
+    @classmethod
+    def of_short(cls, labels: Labels, digests: Digests) -> LearnedExamples:
+        """Return the set of examples whose digests are known as they are kept."""
+        return cls({label: np.unique(digests[rows]) for label, rows in _groups(labels)})
 
     def __len__(self) -> int:
         return sum(map(len, self._by_class.values()))
 
+    def count(self, label: Any) -> int:
+        """Return how many examples of a class there are."""
+        return len(self._by_class.get(label, NOTHING))
+
     def holds(self, label: Any, digest: bytes) -> bool:
         """Say whether an example was learned."""
-        held, short = self._by_class.get(label, NOTHING), _short([digest])[0]
+        held, short = self._by_class.get(label, NOTHING), short_digests([digest])[0]
         place = int(np.searchsorted(held, short))
         return place < len(held) and bool(held[place] == short)
 
     def contains(self, labels: Labels, digests: Sequence[bytes]) -> NDArray[np.bool_]:
         """Return for each example whether it was learned."""  # (n,)
-        short, found = _short(digests), np.zeros(len(digests), bool)
+        short, found = short_digests(digests), np.zeros(len(digests), bool)
         for label, rows in _groups(labels):
             found[rows] = np.isin(short[rows], self._by_class.get(label, NOTHING))
         return found
@@ -57,6 +65,18 @@ class LearnedExamples:
             label: np.setdiff1d(held, other._by_class.get(label, NOTHING)) for label, held in self._by_class.items()
         }
         return LearnedExamples({label: held for label, held in left.items() if len(held)})
+
+    def labels_of(self, digest: bytes) -> list[Any]:
+        """Return the classes in which a content was learned."""
+        return [label for label in self._by_class if self.holds(label, digest)]
+
+    def relabelled(self, names: Mapping[Any, Any]) -> LearnedExamples:
+        """Return the set with classes under other names; those of one name become one."""
+        union: dict[Any, Digests] = {}
+        for label, held in self._by_class.items():
+            name = names.get(label, label)
+            union[name] = np.union1d(union.get(name, NOTHING), held)
+        return LearnedExamples(union)
 
     def without(self, label: Any) -> LearnedExamples:
         """Return the set without a class."""
@@ -100,7 +120,8 @@ class LearnedExamples:
         return cls(dict(zip(classes, parts, strict=True)))
 
 
-def _short(digests: Sequence[bytes]) -> Digests:
+def short_digests(digests: Sequence[bytes]) -> Digests:
+    """Return the eight bytes of each digest that are kept."""
     return np.frombuffer(b"".join(digest[:8] for digest in digests), np.int64)
 
 
