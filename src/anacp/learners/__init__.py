@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from anacp.learners.ncm import NCM
     from anacp.learners.ranpac import RanPAC
     from anacp.learners.ridge import Ridge
+    from anacp.learners.ridge_choice import chooses_ridge
     from anacp.learners.scoring import Scoring
     from anacp.learners.slda import SLDA
     from anacp.learners.solution import Solution
@@ -58,6 +59,7 @@ __all__ = [
     "StoredPart",
     "check_kind",
     "choice",
+    "chooses_ridge",
     "contents",
     "count",
     "label_kind",

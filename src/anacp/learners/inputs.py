@@ -70,7 +70,7 @@ def check_examples(
     counted = weights > 0
     if not counted.any():
         raise InputError(
-            "Expected some sample_weight above 0, got none. A row of weight 0 counts as if it were not there."
+            "Expected some sample_weight above zero, got none. A row of weight zero counts as if it were absent."
         )
     if not counted.all():
         features, labels, weights = features[counted], labels[counted], weights[counted]

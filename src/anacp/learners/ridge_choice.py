@@ -32,8 +32,13 @@ SHARE_OF_LOW_RANK = 0.5
 
 def _is_ridge(value: object) -> bool:
     if isinstance(value, str):
-        return value in get_args(RidgeCriterion)
+        return chooses_ridge(value)
     return is_number(value) and 0 < cast(float, value) < float("inf")
+
+
+def chooses_ridge(value: object) -> bool:
+    """Say whether a parameter is a criterion by which λ is chosen."""
+    return isinstance(value, str) and value in get_args(RidgeCriterion)
 
 
 def _holds_out(value: object) -> bool:

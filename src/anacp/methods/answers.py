@@ -1,13 +1,18 @@
 """What became of the inputs that were given."""
 
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anacp.errors import ParameterError
+from anacp.items import LazyImage
 from anacp.labels import Labels
+from anacp.words import counted, visible
+
+SHOWN, LONGEST = 20, 48  # rows of a table that is printed, and characters of a cell
 
 
 @dataclass(frozen=True)
@@ -41,11 +46,49 @@ class Answers:
     kept: NDArray[np.intp]  # (k,) positions of the rows among the inputs
     skipped: list[tuple[Any, str]] = field(default_factory=list)  # input and reason
     digests: list[bytes] = field(default_factory=list)  # k, of the inputs' content
+    inputs: list[str] = field(default_factory=list)  # k, what to call them; by number if nothing is said
 
     @property
     def labels(self) -> Labels:
         """The likeliest label of each input."""  # (k,)
         return np.asarray(self.classes[self.probabilities.argmax(1)])
+
+    @property
+    def ranks(self) -> NDArray[np.intp]:
+        """The place of each class for each input, 1 for the likeliest."""  # (k, c)
+        return np.asarray(np.argsort(np.argsort(-self.probabilities, axis=1, kind="stable"), axis=1) + 1)
+
+    def __len__(self) -> int:
+        return len(self.probabilities)
+
+    def rows(self, k: int = 3) -> list[dict[str, Any]]:
+        """Return one record an input, for a DataFrame or a file: the k likeliest labels and their probabilities."""
+        named = self.inputs or [f"input {position + 1}" for position in self.kept]
+        return [
+            {"input": name}
+            | {
+                f"{what}{'' if place == 1 else f' {place}'}": value
+                for place, pair in enumerate(best, 1)
+                for what, value in zip(("label", "probability"), pair, strict=True)
+            }
+            for name, best in zip(named, self.ranked(k), strict=True)
+        ]
+
+    def __str__(self) -> str:
+        rows = [
+            [visible(record["input"]), *(f"{visible(label)} {p:.2f}" for label, p in best)]
+            for record, best in zip(self.rows(1)[:SHOWN], self.ranked()[:SHOWN], strict=True)
+        ]
+        titles = ["input", "label", "next", "then"][: len(rows[0]) if rows else 4]
+        table = [titles, *([_cut(cell) for cell in row] for row in rows)]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        padded = ([cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in table)
+        lines = ["  ".join(row).rstrip() for row in padded]
+        left_out = [f"skipped {visible(item)}: {visible(reason)}" for item, reason in self.skipped]
+        rest = [f"… and {counted(len(self) - SHOWN, 'more row')}"] if len(self) > SHOWN else []
+        return "\n".join([*lines, *rest, *left_out])
+
+    __repr__ = __str__
 
     def ranked(self, k: int = 3) -> list[list[tuple[Any, float]]]:
         """Return for each input the k most likely labels with their probabilities, the likeliest first."""
@@ -57,3 +100,12 @@ class Answers:
             [(names[column], float(row[column])) for column in columns]
             for row, columns in zip(self.probabilities, best, strict=True)
         ]
+
+
+def name_of(item: Any, position: int) -> str:
+    """Return what to call an input: a text or a path as it is, anything else by its number."""
+    return str(item) if isinstance(item, str | PurePath | LazyImage) else f"input {position + 1}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

@@ -22,12 +22,13 @@ from anacp.files import TensorFile, write_tensors
 from anacp.items import OnError, as_items
 from anacp.labels import label_array
 from anacp.learners import LEARNER, MODEL, Labels, Learner, check_kind, contents, label_kind, restored
-from anacp.methods.answers import Answers, Forgotten, Learned
+from anacp.methods.answers import Answers, Forgotten, Learned, name_of
 from anacp.methods.finding import find_method, learner_class
 from anacp.methods.header import CLASSIFIER
 from anacp.methods.journal import Journal, Step
 from anacp.methods.learned_examples import EXAMPLES, LearnedExamples
 from anacp.methods.moves import Moves
+from anacp.methods.pairs import labelled_pairs
 from anacp.methods.taught import Taught
 from anacp.progress import Report
 from anacp.threads import OwnLock
@@ -111,9 +112,10 @@ class Classifier:
 
     def learn(
         self,
-        inputs: Sequence[Any],
+        inputs: Any,
         labels: ArrayLike | None = None,
         *,
+        columns: tuple[str, str] | None = None,
         on_error: OnError = "refuse",
         report: Report | None = None,
         source: object = None,
@@ -124,8 +126,11 @@ class Classifier:
         ----------
         inputs : sequence
             Texts, for a text backbone; paths, Pillow images or images of `anacp.datasets` for an image backbone.
-        labels : array-like of shape (n,)
+            Without `labels`: a DataFrame, a `Dataset` of Hugging Face, a `DataLoader`, or pairs (input, label).
+        labels : array-like of shape (n,), optional
             One label an input: text, numbers or booleans.
+        columns : (str, str), optional
+            Which column of a table or a `Dataset` has the inputs, which the labels; found by their names if left out.
         on_error : {"refuse", "skip"}
             What to do with an image that cannot be read; those skipped are in the result.
         report : callable, optional
@@ -133,6 +138,8 @@ class Classifier:
         source : optional
             Where the examples are from, for the journal.
         """
+        if labels is None:
+            inputs, labels = labelled_pairs(inputs, columns)
         items, names = self._checked(inputs, labels)
         label_of, given = names.tolist(), set()
         examples = self._taught.examples
@@ -331,13 +338,17 @@ class Classifier:
         return self.encoder.encode(self._some(inputs), store=self.store, report=report).x
 
     def answer(self, inputs: Sequence[Any], *, on_error: OnError = "refuse", report: Report | None = None) -> Answers:
-        """Return the probabilities of the inputs that can be read, which these are, and what is wrong with others."""
+        """Return the probabilities of the inputs that can be read, which these are, and what is wrong with others.
+
+        The result prints as a table: the likeliest labels of each input, with their probabilities.
+        """
         items = self._some(inputs)
         found = self.encoder.encode(items, store=self.store, on_error=on_error, report=report)
         if not len(found.x):
             raise InputError(f"Expected inputs that can be read, got none of {len(items)}: {found.skipped[0][1]}")
         classes, probabilities = self._something().learner.classes_and_probabilities(found.x)
-        return Answers(classes, probabilities, found.kept, found.skipped, found.digests)
+        shown = [name_of(items[position], position) for position in found.kept]
+        return Answers(classes, probabilities, found.kept, found.skipped, found.digests, inputs=shown)
 
     def predict(self, inputs: Sequence[Any]) -> Labels:
         """Return the most likely label of each input."""  # (n,)

@@ -18,7 +18,7 @@ from anacp.files import TensorFile
 from anacp.items import OnError, as_items
 from anacp.labels import Labels
 from anacp.learners import MODEL, SolvedLearner
-from anacp.methods.answers import Answers
+from anacp.methods.answers import Answers, name_of
 from anacp.methods.header import check_model_header
 from anacp.progress import Report
 
@@ -123,7 +123,8 @@ class Predictor:
         probabilities = solved.probabilities(found.x)
         if probabilities is None:
             return None
-        return Answers(solved.classes, probabilities, found.kept, found.skipped, found.digests)
+        shown = [name_of(items[position], position) for position in found.kept]
+        return Answers(solved.classes, probabilities, found.kept, found.skipped, found.digests, inputs=shown)
 
 
 def _quickly(path: str | Path) -> tuple[SolvedLearner | None, ExportedBackbone | None]:

@@ -15,7 +15,7 @@ from anacp.testing.refusing import refuses
 
 def a_weight_counts_as_so_many_rows(model: Learner[Any]) -> None:
     """A row of weight 2 is the row given twice, one of weight 0 is not there, learned or unlearned."""
-    x, y = blobs()
+    x, y = blobs(n_rows=30)
     weights = np.random.default_rng(2).integers(0, 4, len(y))
     rows = np.repeat(np.arange(len(y)), weights)
     repeated = clone(model).partial_fit(x[rows], y[rows])
@@ -23,11 +23,11 @@ def a_weight_counts_as_so_many_rows(model: Learner[Any]) -> None:
     assert_same(weighted, repeated, x)
     assert_same(clone(model).fit(x, y, sample_weight=np.ones(len(y))), clone(model).fit(x, y), x)
     gone = (np.arange(len(y)) % 4 == 0) & (weights > 0)
-    once = np.flatnonzero(gone)
-    assert_same(weighted.unlearn(x, y, sample_weight=gone), repeated.unlearn(x[once], y[once]), x)
+    kept = clone(model).partial_fit(x, y, sample_weight=weights - gone)
+    assert_same(weighted.unlearn(x, y, sample_weight=gone), kept, x)
     with refuses(InputError, "at most .* examples of 2"):
         weighted.unlearn(x[:1], [2], sample_weight=[100])
-    for bad, message in [(-weights, "at least 0"), (weights[1:], "one sample_weight"), (0 * weights, "above 0")]:
+    for bad, message in [(-weights, "at least 0"), (weights[1:], "one sample_weight"), (0 * weights, "above zero")]:
         before = weighted.decision_function(x)
         with refuses(InputError, message):
             weighted.partial_fit(x, y, sample_weight=bad)
