@@ -88,3 +88,31 @@ def test_undo_is_given_up(photos: Path, model: Path, error_of: Callable[..., str
     folder(model.parent / "one", ["blue"], range(1))
     anacp("forget", model, model.parent / "one", "--for-good")
     assert anacp("history", model).count("cannot be undone any more") == 3
+
+
+def test_mistakes_are_listed_and_shown(photos: Path, model: Path, tmp_path: Path) -> None:
+    test = folder(tmp_path / "test", ["blue", "red"], range(20, 22))
+    picture("blue", 40).save(test / "red" / "wrong.png")
+    said = json.loads(anacp("evaluate", model, test, "--output", tmp_path / "report", "--json"))
+    assert [(Path(one["input"]).name, one["label"], one["taken_for"]) for one in said["mistakes"]] == [
+        ("wrong.png", "red", "blue")
+    ]
+    page = (tmp_path / "report" / "mistakes.html").read_text()
+    assert "red taken for blue" in page
+    assert page.count("data:image/jpeg") == 1
+    assert "wrong.png: blue 0." in anacp("evaluate", model, test)
+
+
+def test_suspects_and_outlooks(model: Path, tmp_path: Path) -> None:
+    more = folder(tmp_path / "more", ["blue", "red"], range(50, 60))
+    picture("blue", 70).save(more / "red" / "wrong.png")
+    anacp("learn", more, "--model", model)
+    found = json.loads(anacp("suspects", model, more, "--json"))
+    assert found["examples"] == 21
+    assert [(Path(one["input"]).name, one["label"], one["rather"]) for one in found["suspects"]] == [
+        ("wrong.png", "red", "blue")
+    ]
+    assert "1 suspect among 21 examples" in anacp("suspects", model, more)
+    lines = anacp("info", model, "--classes").splitlines()
+    assert lines[-3].split()[:3] == ["examples", "sure", "one"]
+    assert {line.split(",")[0].split()[-1] for line in lines[-2:]} == {"blue", "red"}

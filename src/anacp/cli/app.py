@@ -25,6 +25,7 @@ from anacp.cli.reproduce import reproduce
 from anacp.cli.run import run_command
 from anacp.cli.say import say
 from anacp.cli.solve import solve
+from anacp.cli.suspects import suspects
 from anacp.cli.undo import undo
 from anacp.errors import AnacpError
 from anacp.version import __version__
@@ -56,6 +57,7 @@ def _root(
 app.command()(learn)
 app.command()(predict)
 app.command()(evaluate)
+app.command()(suspects)
 app.command()(solve)
 app.command()(forget)
 app.command()(relabel)

@@ -36,7 +36,8 @@ def evaluate(
     ],
     split: Split = None,
     output: Annotated[
-        Path | None, typer.Option(help="Folder for confusion.png and results.json.", show_default=False)
+        Path | None,
+        typer.Option(help="Folder for confusion.png, results.json and a page of mistakes.", show_default=False),
     ] = None,
     backbone: Backbone = None,
     remote_code: RemoteCode = False,
@@ -63,6 +64,7 @@ def evaluate(
     classes = found.classes.tolist()
     matrix = evaluation.confusion_matrix(examples.labels, predicted, found.classes)
     results = evaluation.class_results(matrix, classes)
+    wrong = evaluation.mistakes(examples.labels, found.classes, found.probabilities)
     facts: dict[str, Any] = {
         "model": str(model),
         "examples": len(examples),
@@ -72,16 +74,20 @@ def evaluate(
         "expected_calibration_error": evaluation.expected_calibration_error(confidence, correct),
         "learned_examples": n_learned,
         "unknown_class_examples": len(every) - len(examples),
+        "mistakes": [{"input": str(_name(examples, one.position)), **asdict(one)} for one in wrong],
         "per_class": [asdict(result) | {"accuracy": result.accuracy} for result in results],
     }
     if output is not None:
         _write(output, facts, matrix, classes, model)
+        _write_gallery(output / "mistakes.html", examples, wrong, methods.modality_of(loaded), model)
     if as_json:
         print(json.dumps(facts))
         return
     _show(console, facts, results)
     if output is not None:
-        console.print(f"\n{output}/: confusion.png, results.json", highlight=False, soft_wrap=True, markup=False)
+        console.print(
+            f"\n{output}/: confusion.png, results.json, mistakes.html", highlight=False, soft_wrap=True, markup=False
+        )
 
 
 def _show(console: Console, facts: dict[str, Any], results: list[evaluation.ClassResult]) -> None:
@@ -111,6 +117,14 @@ def _show(console: Console, facts: dict[str, Any], results: list[evaluation.Clas
     if len(results) > WORST:
         rest = f"… and {len(results) - WORST:,} classes that do as well or better; --json lists all."
         console.print(rest, highlight=False)
+    if facts["mistakes"]:
+        console.print("\nwrong, the worst pairs first, within a pair the most uncertain first:", highlight=False)
+    for one in facts["mistakes"][:WORST]:
+        answer = f"{visible(one['taken_for'])} {one['probability']:.2f}, {visible(one['label'])} "
+        line = f"{visible(one['input'])}: {answer}{one['own_probability']:.2f}"
+        console.print(line, highlight=False, soft_wrap=True, markup=False)
+    if len(facts["mistakes"]) > WORST:
+        console.print(f"… and {len(facts['mistakes']) - WORST:,} more; --json or --output lists all.", highlight=False)
 
 
 def _write(output: Path, facts: dict[str, Any], matrix: NDArray[np.int64], classes: Sequence[Any], model: Path) -> None:
@@ -120,3 +134,28 @@ def _write(output: Path, facts: dict[str, Any], matrix: NDArray[np.int64], class
         figure.savefig(path, format="png")
     with replacing(output / "results.json") as path:
         path.write_text(json.dumps(facts | {"confusion": matrix.tolist(), "labels": list(classes)}, indent=1))
+
+
+def _name(examples: datasets.Examples, position: int) -> object:
+    """Return what to call an example: its text or path, or the number of its row."""
+    item = examples.items[position]
+    return f"row {position}" if hasattr(item, "shape") else item
+
+
+def _write_gallery(
+    path: Path, examples: datasets.Examples, wrong: list[evaluation.Mistake], modality: str, model: Path
+) -> None:
+    shown = [
+        reports.Shown(
+            str(_name(examples, one.position)),
+            one.label,
+            one.taken_for,
+            one.probability,
+            one.own_probability,
+            reports.thumbnail(examples.items[one.position]) if modality == "image" else None,
+        )
+        for one in wrong[: reports.MOST_SHOWN]
+    ]
+    title = f"{model.name}: {counted(len(wrong), 'mistake')} in {counted(len(examples), 'example')}"
+    with replacing(path) as temporary:
+        temporary.write_text(reports.gallery(shown, title=title, n_wrong=len(wrong)), encoding="utf-8")

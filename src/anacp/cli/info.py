@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import json
 import warnings
-from typing import Any
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
 
 from anacp import encoders, files, learners, methods, statistics
 from anacp.cli.options import AsJson, ModelPath
 from anacp.cli.say import say
-from anacp.errors import UncheckedFileWarning
+from anacp.errors import InputError, UncheckedFileWarning
 from anacp.words import counted, format_bytes, visible
 
 KINDS = {"learner": "a learner of features", "classifier": "a classifier", "trained": "a trained network"}
 
 
-def info(model: ModelPath, as_json: AsJson = False) -> None:
+def info(
+    model: ModelPath,
+    outlook: Annotated[
+        bool,
+        typer.Option("--classes", help="How sure each class is, what it is confused with, what one more may gain."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
     """Show kind, backbone, method, classes with their numbers of examples, size, date and version."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UncheckedFileWarning)  # said below
@@ -36,20 +47,55 @@ def info(model: ModelPath, as_json: AsJson = False) -> None:
         "examples": sum(counts[0]) if counts else None,
         "classes": classes,
         "solved": header.get("solution") is not None if counts else None,
+        "keeps": _kept(file),
         "exact": not statistics.is_coded({name.rpartition(".")[2]: None for name in file.sizes()}),
         "bytes": model.stat().st_size,
         "checked": file.sealed,
         "saved": header.get("saved"),
         "written_by": header["written_by"],
     }
+    outlooks = _outlooks(model) if outlook else []
+    if outlook:
+        facts["classes"] = outlooks
     if as_json:
         print(json.dumps(facts))
         return
     for name, text in _lines(facts).items():
         say(f"{name:<9} {visible(text)}")
+    if outlook:
+        _say_outlooks(outlooks)
+        return
     say(f"\n{'examples':>8}  class")
     for entry in sorted(classes, key=lambda entry: str(entry["label"])):
         say(f"{'' if entry['examples'] is None else format(entry['examples'], ',.10g'):>8}  {visible(entry['label'])}")
+
+
+def _outlooks(model: Path) -> list[dict[str, Any]]:
+    """Return what a model says of its classes, those it is least sure of first."""
+    loaded = methods.load(model)
+    learner = loaded.learner if isinstance(loaded, methods.Classifier) else loaded
+    if not isinstance(learner, learners.Learner):
+        raise InputError(f"Expected a model that remembers its classes, got a trained network: {model}.")
+    return sorted(map(asdict, learners.class_outlooks(learner)), key=lambda one: one["sure"])
+
+
+def _say_outlooks(outlooks: list[dict[str, Any]]) -> None:
+    say(f"\n{'examples':>8}  {'sure':>5}  {'one more':>8}  class, and what it is confused with")
+    for one in outlooks:
+        other = "" if one["confused_with"] is None else f", {visible(one['confused_with'])} {one['confusion']:.2f}"
+        say(f"{one['n']:>8,.10g}  {one['sure']:>5.2f}  {one['gain']:>+8.3f}  {visible(one['label'])}{other}")
+
+
+def _kept(file: files.TensorFile) -> str | None:
+    """Say in which form the features of a ridge regression are kept, and why: few examples, or many."""
+    sizes = {name.rpartition(".")[2]: shape for name, shape in file.sizes().items()}
+    few = sizes.get("directions") or sizes.get("directions_codes")
+    if few:
+        return f"{few[0]:,} directions of {few[1]:,} features: so few examples need no matrix, and solve quickly"
+    sums = sizes.get("sums") or sizes.get("sums_codes")
+    if {"gram", "gram_codes"} & sizes.keys() and sums:
+        return f"matrices of {sums[1]:,} features: with so many examples they are smaller than what was taught"
+    return None
 
 
 def _lines(facts: dict[str, Any]) -> dict[str, str]:
@@ -62,6 +108,8 @@ def _lines(facts: dict[str, Any]) -> dict[str, str]:
         "size": f"{format_bytes(facts['bytes'])}, {'every bit' if facts['exact'] else 'large matrices in fewer bits'}",
         "saved": f"{facts['saved'] or 'date not stated'} by {facts['written_by']}",
     }
+    if facts["keeps"]:
+        lines["keeps"] = facts["keeps"]
     if not facts["checked"]:
         lines["checked"] = "no: written before files had a digest of everything; save it again"
     if facts["solved"] is not None:

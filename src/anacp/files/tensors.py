@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -160,7 +160,7 @@ class TensorFile:
         """Read the arrays whose names begin so, by the rest of their names."""
         return {name: self.array(f"{prefix}{name}") for name in self.sizes(prefix)}
 
-    def counts(self, name: str) -> list[float]:
+    def counts(self, name: str) -> Sequence[float]:
         """Read what is counted (n,), mostly whole numbers, without NumPy; changed ones are refused."""
         layout = self._layouts[name]
         if layout.dtype not in ("I64", "F64") or len(layout.shape) != 1:

@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from anacp.learners.header import KINDS, LABELS, LEARNER, MODEL, SOLUTION
     from anacp.learners.inputs import check_kind, label_kind
     from anacp.learners.klda import KLDA
+    from anacp.learners.left_out import leave_one_out
     from anacp.learners.linear_probe import LinearProbe
     from anacp.learners.loranpac import LoRanPAC
     from anacp.learners.memory import WAITING_ROWS, Memory, StoredPart
     from anacp.learners.model_file import contents, restored
     from anacp.learners.ncm import NCM
+    from anacp.learners.outlook import ClassOutlook, class_outlooks
     from anacp.learners.ranpac import RanPAC
     from anacp.learners.ridge import Ridge
     from anacp.learners.ridge_choice import chooses_ridge
@@ -44,6 +46,7 @@ __all__ = [
     "SOLUTION",
     "WAITING_ROWS",
     "AnaCP",
+    "ClassOutlook",
     "Constraint",
     "FeCAM",
     "Labels",
@@ -60,9 +63,11 @@ __all__ = [
     "check_kind",
     "choice",
     "chooses_ridge",
+    "class_outlooks",
     "contents",
     "count",
     "label_kind",
+    "leave_one_out",
     "number",
     "restored",
     "restored_labels",

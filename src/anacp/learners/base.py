@@ -285,7 +285,8 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
                 raise InputError(f"Expected a name that no class has, got {new!r}. To make two classes one, join them.")
         for new in set(names.values()):
             check_kind(known.memory.classes, np.asarray([new]))
-        given = label_array([names.get(label, label) for label in classes])
+        relabelled: list[Any] = [names.get(label, label) for label in classes]
+        given = label_array(relabelled)
         before = known.memory.classes.dtype
         given = given if before.kind == "U" and given.dtype.kind == "U" else given.astype(before)
         return self._with(known.after(known.memory.relabelled(given)))

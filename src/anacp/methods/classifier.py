@@ -244,7 +244,7 @@ class Classifier:
 
     # Changing -----------------------------------------------------------------------------------------------------
 
-    def relabel(self, inputs: Sequence[Any], label: object, *, report: Report | None = None) -> int:
+    def relabel(self, inputs: Sequence[Any], label: Any, *, report: Report | None = None) -> int:
         """Move examples that were learned to another class, old or new, in one step; return how many moved.
 
         The classes that they are in are known by their content. If this fails, nothing has changed.

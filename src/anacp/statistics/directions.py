@@ -104,8 +104,8 @@ class Directions:
     def plus(self, z: Tensor, classes: Tensor, root: Tensor | None, *, joined: bool) -> Self:
         """Return the directions of more rows (n, m); with `joined`, a few are turned together with the last ones.
 
-        Blocks that are turned are of equal size, so that none is of one row. Rows that count w times are given times √w,
-        with these roots (n, 1).
+        Blocks that are turned are of equal size, so that none is of one row. Rows that count w times are given times
+        √w, with these roots (n, 1).
         """
         kept = len(self) - (min(len(self), max(TURNED_TOGETHER - len(z), 0)) if joined else 0)
         own = self.coordinates.new_zeros(len(self.coordinates), len(z))
