@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from anacp.evaluation import mistakes
-from anacp.reports import Shown, gallery, thumbnail
+from anacp.items import thumbnail
+from anacp.reports import Shown, gallery
 from tests.methods.inputs import picture
 from tests.reports.test_browser import CHROMIUM, FRAME, MEASURE, browse
 

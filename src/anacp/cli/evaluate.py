@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anacp import cli, datasets, evaluation, methods, reports
+from anacp import cli, datasets, evaluation, items, methods, reports
 from anacp.cli.options import AsJson, Backbone, ModelPath, RemoteCode, Split
 from anacp.errors import InputError
 from anacp.files import replacing
@@ -152,7 +152,7 @@ def _write_gallery(
             one.taken_for,
             one.probability,
             one.own_probability,
-            reports.thumbnail(examples.items[one.position]) if modality == "image" else None,
+            items.thumbnail(examples.items[one.position]) if modality == "image" else None,
         )
         for one in wrong[: reports.MOST_SHOWN]
     ]

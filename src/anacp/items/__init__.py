@@ -7,7 +7,7 @@ from anacp.doors import door
 if TYPE_CHECKING:
     from anacp.items.held import Held, Modality, OnError, as_items, as_text, hold
     from anacp.items.item import ArrayImage, EncodedImage, ImageFile, LazyImage, content_hash
-    from anacp.items.pictures import open_image
+    from anacp.items.pictures import open_image, thumbnail
 
 __all__ = [
     "ArrayImage",
@@ -22,6 +22,7 @@ __all__ = [
     "content_hash",
     "hold",
     "open_image",
+    "thumbnail",
 ]
 
 __getattr__ = door(__name__)

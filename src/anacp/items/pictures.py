@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,14 @@ def open_image(source: ImageSource) -> Image:
         raise
     except Exception as problem:  # foreign bytes can make a decoder fail in any way; all of them mean a bad file
         raise bad_image(source, problem) from problem
+
+
+def thumbnail(source: ImageSource, side: int = 192) -> bytes:
+    """Return an image as a small JPEG file, its longer side of so many pixels at most."""
+    picture, file = open_image(source), io.BytesIO()
+    picture.thumbnail((side, side))
+    picture.save(file, "JPEG", quality=80)
+    return file.getvalue()
 
 
 def _opened(source: ImageSource) -> Image:

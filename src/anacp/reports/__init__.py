@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from anacp.reports.collection import Collection, collect
     from anacp.reports.figures.accuracies import accuracy_curves
     from anacp.reports.figures.heat_maps import accuracy_heat_map, confusion_map
-    from anacp.reports.mistakes_page import MOST_SHOWN, Shown, gallery, thumbnail
+    from anacp.reports.mistakes_page import MOST_SHOWN, Shown, gallery
     from anacp.reports.write import markdown, report, write_report
 
 __all__ = [
@@ -22,7 +22,6 @@ __all__ = [
     "gallery",
     "markdown",
     "report",
-    "thumbnail",
     "write_report",
 ]
 

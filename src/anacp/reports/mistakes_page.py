@@ -1,19 +1,17 @@
 """Wrong answers side by side on one page that needs nothing else: what each is, and what it was taken for."""
 
 import base64
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 from typing import Any
 
-from anacp.items import open_image
 from anacp.reports.page import STYLE
 from anacp.version import __version__
 
-# Pictures a page has at most, so that it opens at once, and their longer side in pixels.
-MOST_SHOWN, SIDE = 200, 192
+# Examples that a page has at most, so that it opens at once.
+MOST_SHOWN = 200
 OWN_STYLE = """
 .cards { display: flex; flex-wrap: wrap; gap: 1rem; list-style: none; padding: 0; margin: 1rem 0 2rem; }
 .cards li { width: 12rem; max-width: 100%; font-size: .8rem; overflow-wrap: anywhere; }
@@ -33,15 +31,6 @@ class Shown:
     probability: float
     own_probability: float
     picture: bytes | None = None  # JPEG; None for a text, which is its own name
-
-
-def thumbnail(item: Any) -> bytes:
-    """Return an image as a small JPEG file."""
-    picture = open_image(item)
-    picture.thumbnail((SIDE, SIDE))
-    file = io.BytesIO()
-    picture.save(file, "JPEG", quality=80)
-    return file.getvalue()
 
 
 def gallery(shown: Sequence[Shown], *, title: str, n_wrong: int) -> str:
