@@ -122,10 +122,15 @@ def test_a_far_away_origin_costs_no_digits(spread: str) -> None:
     assert_close(far.covariance(), near.covariance(), rtol=1e-6, atol=1e-8)
 
 
-def test_faint_rows_beside_a_strong_one_are_taken_out_exactly() -> None:
-    """Their Gram matrix is below the rounding of the strong one's; their class sums are not."""
-    faint = 2.0**-24
-    x = torch.tensor([[0, 0, 1], [1, 1, 0], [1 / faint, 1, 1], [0, 1, 1], [1, 1, 1], [1, 1, 1]]).double() * faint
-    classes = torch.zeros(6, dtype=torch.int64)
-    left = of("directions", x, classes).plus(x[4:], classes[4:], sign=-1)
-    assert_close(left.sums, of("directions", x[:4], classes[:4]).sums, rtol=1e-9, atol=1e-12)
+@pytest.mark.parametrize(
+    ("rows", "n_kept"),
+    [
+        ([[0, 0, 1], [1, 1, 0], [2**24, 1, 1], [0, 1, 1], [1, 1, 1], [1, 1, 1]], 4),
+        ([[0, 2**24, 0], [1, 1, 2**24], [1, 0, 1], [2**24, 1, 1], *[[1, 1, 1]] * 5], 4),
+    ],
+)
+def test_faint_rows_beside_strong_ones_are_taken_out_exactly(rows: list[list[int]], n_kept: int) -> None:
+    """Their Gram matrix is below the rounding of the strong ones'; their class sums are not."""
+    x, classes = torch.tensor(rows).double() * 2.0**-24, torch.zeros(len(rows), dtype=torch.int64)
+    left = of("directions", x, classes).plus(x[n_kept:], classes[n_kept:], sign=-1)
+    assert_close(left.sums, of("directions", x[:n_kept], classes[:n_kept]).sums, rtol=1e-9, atol=1e-12)

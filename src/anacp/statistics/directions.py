@@ -104,12 +104,12 @@ class Directions:
     def plus(self, z: Tensor, classes: Tensor, root: Tensor | None, *, joined: bool) -> Self:
         """Return the directions of more rows (n, m); with `joined`, a few are turned together with the last ones.
 
-        Blocks that are turned are of equal size, so that none is of one row. Rows that count w times are given times
-        √w, with these roots (n, 1).
+        Rows that count w times are given times √w, with these roots (n, 1). Blocks that are turned are of equal size,
+        so that none is of one row.
         """
         kept = len(self) - (min(len(self), max(TURNED_TOGETHER - len(z), 0)) if joined else 0)
         own = self.coordinates.new_zeros(len(self.coordinates), len(z))
-        own[classes, torch.arange(len(z), device=z.device)] = 1 if root is None else root[:, 0]
+        own[classes, torch.arange(len(z), device=z.device)] = own.new_ones(len(z)) if root is None else root[:, 0]
         rows, coordinates = torch.cat([self.rows[kept:], z]), torch.cat([self.coordinates[:, kept:], own], dim=1)
         n_blocks = max(1, -(-len(rows) // TURNED_TOGETHER))
         turned = map(self.of, rows.tensor_split(n_blocks), coordinates.tensor_split(n_blocks, dim=1))
@@ -133,20 +133,20 @@ class Directions:
         weighted = inside if root is None else root.to(wide) * inside
         sums = (self.coordinates.to(wide) @ corner.mT).index_add(0, classes, weighted, alpha=-1)  # (c, r)
         gram = corner @ corner.mT - inside.mT @ inside
-        values, vectors = torch.linalg.eigh(gram)
-        if n_left is None:  # what is left is told from rounding error by its size
-            vectors = vectors[:, values > ROUNDED * torch.finfo(self.rows.dtype).eps * values.sum()]
-        else:
-            faint = values <= len(values) * torch.finfo(wide).eps * values[-1:]
-            # Rounding has mixed the faint ones among each other. Those come first along which there are class sums.
-            _, _, turn = torch.linalg.svd(sums @ vectors[:, faint])
-            vectors = torch.cat([vectors[:, ~faint].flip(1), vectors[:, faint] @ turn.mT], dim=1)[:, :n_left]
-        along = sums @ vectors
-        energies = (gram @ vectors * vectors).sum(0)
+        _, vectors = torch.linalg.eigh(gram)
+        smallest = ROUNDED * torch.finfo(self.rows.dtype).eps
         if n_left is not None:
-            # n rows with the sum s have the energy s²/n at least: what rounding left less than that is given as much.
+            # Rounding mixes faint directions with what is gone: where class sums lead out of those kept, more are.
+            vectors = vectors[:, -n_left:]
+            _, lengths, more = torch.linalg.svd(sums - sums @ vectors @ vectors.mT, full_matrices=False)
+            more = more[lengths > smallest * torch.linalg.vector_norm(sums)]
+            vectors, _ = torch.linalg.qr(torch.cat([vectors, more.mT], dim=1))
+        along, energies = sums @ vectors, (gram @ vectors * vectors).sum(0)
+        if n_left is None:  # then what is left is told from rounding error by its size
+            left = energies > smallest * energies.sum()
+        else:  # n rows with the sum s have the energy s²/n at least: what rounding left less than that is given as much
             energies = torch.maximum(energies, along.square().sum(0) / n_left)
-        left = energies > 0
+            left = energies > 0
         vectors, roots = vectors[:, left], energies[left].sqrt()
         rows = roots[:, None] * (basis @ vectors).mT
         return type(self)(rows.to(self.rows.dtype), (along[:, left] / roots).to(self.rows.dtype))
