@@ -1,13 +1,21 @@
 """What became of the inputs that were given."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anacp.errors import ParameterError
 from anacp.labels import Labels
+
+
+class Conflict(NamedTuple):
+    """An input whose content was given, or learned before, as another class too."""
+
+    item: Any
+    label: Any  # as which it is given now
+    other: Any  # as which its content is known, or was given before
 
 
 @dataclass(frozen=True)
@@ -18,6 +26,8 @@ class Learned:
     n_known: int  # learned before, or given twice: left out
     new_classes: list[Any]
     skipped: list[tuple[Any, str]] = field(default_factory=list)  # input and reason
+    conflicts: list[Conflict] = field(default_factory=list)  # one content as more than one class
+    cut: list[Any] = field(default_factory=list)  # texts longer than the network reads: it saw their beginning
     feature_seconds: float = 0.0
     learn_seconds: float = 0.0
 
@@ -30,6 +40,7 @@ class Forgotten:
     n_unknown: int  # given, but not in the model
     lost_classes: list[Any]  # whose last example went
     feature_seconds: float = 0.0
+    skipped: list[tuple[Any, str]] = field(default_factory=list)  # input and reason
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +52,7 @@ class Answers:
     kept: NDArray[np.intp]  # (k,) positions of the rows among the inputs
     skipped: list[tuple[Any, str]] = field(default_factory=list)  # input and reason
     digests: list[bytes] = field(default_factory=list)  # k, of the inputs' content
+    cut: list[Any] = field(default_factory=list)  # texts longer than the network reads: it saw their beginning
 
     @property
     def labels(self) -> Labels:

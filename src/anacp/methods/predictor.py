@@ -123,7 +123,8 @@ class Predictor:
         probabilities = solved.probabilities(found.x)
         if probabilities is None:
             return None
-        return Answers(solved.classes, probabilities, found.kept, found.skipped, found.digests)
+        cut = [items[position] for position in found.cut]
+        return Answers(solved.classes, probabilities, found.kept, found.skipped, found.digests, cut)
 
 
 def _quickly(path: str | Path) -> tuple[SolvedLearner | None, ExportedBackbone | None]:
