@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # Stops itself as soon as a module is imported or a function is called, as a person might just then.
 STOPPED_AT = """
 import builtins, os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 wanted, real = sys.argv.pop(1), builtins.__import__
 def watched(name, *rest, **more):
     if name == wanted:
@@ -52,7 +53,9 @@ def test_stopped_while_it_starts(module: str, models: dict[str, Path], tmp_path:
 def test_stopped_at_work(models: dict[str, Path], anacp_home: Path, tmp_path: Path) -> None:
     photos = folder(tmp_path / "photos", ["green"], range(200))
     (model := tmp_path / "model.anacp").write_bytes(models["photos"].read_bytes())
-    code = "import anacp.encoders.stored as s; s.ROWS_PER_SHARD = 16; from anacp.__main__ import main; main()"
+    # A shell's background jobs ignore Ctrl-C, and so would this process if the tests run in one.
+    code = "import signal as s; s.signal(s.SIGINT, s.default_int_handler)\nimport anacp.encoders.stored as s\n"
+    code += "s.ROWS_PER_SHARD = 16; from anacp.__main__ import main; main()"
     process = run("learn", photos, "--model", model, code=code)
     while not list((anacp_home / "unfinished").rglob("*.safetensors")):
         assert process.poll() is None, process.communicate()

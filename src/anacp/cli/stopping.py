@@ -32,8 +32,9 @@ def kept(words: Callable[[], str]) -> Iterator[None]:
 def stoppable() -> Iterator[None]:
     """Turn Ctrl-C into one line and exit code 130."""
     before = signal.getsignal(signal.SIGINT)
-    with contextlib.suppress(ValueError):  # in a thread, where others see to signals
-        signal.signal(signal.SIGINT, _stop)
+    if before is not signal.SIG_IGN:  # as for the background jobs of a shell
+        with contextlib.suppress(ValueError):  # in a thread, where others see to signals
+            signal.signal(signal.SIGINT, _stop)
     try:
         yield
     except (Stopped, KeyboardInterrupt) as stopped:
