@@ -237,6 +237,12 @@ def test_one_answer_a_row(texts: Path, photos: Path, tmp_path: Path) -> None:
     assert [list(row)[1] for row in rows] == ["top", "error", "error"]
 
 
+def test_texts_that_look_like_paths(texts: Path) -> None:
+    odd = ["~100 red trees", "see red/tree.csv", "red " * 200 + ".csv"]
+    assert facts("learn", *odd, "--label", "red", "--model", texts)["new_examples"] == 3
+    assert [row["input"] for row in json.loads(anacp("predict", texts, *odd, "--json"))] == odd
+
+
 def test_one_photo_in_two_classes(photos: Path, tmp_path: Path) -> None:
     album = folder(tmp_path / "album", ["green", "yellow"], range(2))
     shutil.copy(album / "green" / "000.png", album / "yellow" / "same.png")

@@ -194,6 +194,7 @@ TEXTS: dict[str, tuple[Callable[[Path], Made], tuple[str, ...], str]] = {
     "no parquet": (_file("t.parquet", "text,label\nred,a\n"), EVERY, "Expected a whole parquet file"),
     "parquet of numbers": (_parquet, EVERY, "got number, kind"),
     "photo": (_single_photo, (PREDICT,), "Expected texts, which the model was learned with, got a file"),
+    "nowhere.txt": (_given("nowhere.txt"), EVERY, r"at nowhere\.txt, got none. Check the path"),
     "photos": (_photos, (LEARN,), "Expected texts, which .* was learned with"),
 }
 CASES = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -53,7 +54,7 @@ def predict(
         print(json.dumps([_fact(*one) for one in zip(asked.names, best, problems, strict=True)]))
         return
     if asked.table is not None:
-        say(predicted_table(asked.table, best, k), end="")
+        _write_table(predicted_table(asked.table, best, k))
     else:
         for name, ranked in zip(asked.names, best, strict=True):
             say("\t".join([visible(name), *(f"{visible(label)} {p:.2f}" for label, p in ranked)]) + "\t" * (not ranked))
@@ -81,6 +82,14 @@ def _answers(
     for row, (_, reason) in zip(others, found.skipped, strict=True):
         problems[places[row]] = reason
     return best, problems, found.cut
+
+
+def _write_table(table: str) -> None:
+    """Print a table: for a person so that it does nothing to the terminal, for a program as it is."""
+    if sys.stdout.isatty():
+        say(table, end="")
+    else:
+        typer.echo(table, nl=False)
 
 
 def _fact(name: str, ranked: Ranked, problem: str) -> dict[str, Any]:

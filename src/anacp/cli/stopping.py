@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 
+from anacp.words import visible
+
 CODE = 128 + signal.SIGINT
 
 
@@ -38,7 +40,7 @@ def stoppable() -> Iterator[None]:
     try:
         yield
     except (Stopped, KeyboardInterrupt) as stopped:
-        print(f"anacp: stopped. {getattr(stopped, 'kept', Stopped.kept)}", file=sys.stderr)
+        print(f"anacp: stopped. {visible(getattr(stopped, 'kept', Stopped.kept))}", file=sys.stderr)
         sys.exit(CODE)
     finally:
         with contextlib.suppress(ValueError, TypeError):

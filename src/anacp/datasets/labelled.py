@@ -92,10 +92,10 @@ class _Asked:
         if source == STANDARD_INPUT:
             content = standard_input()
             return self._lines(content, "standard input") if self._label else self._table(_from(content))
-        path = Path(source).expanduser()
-        if is_table(path) and (path.exists() or names_file(source)):
+        path = as_path(source)
+        if is_table(path) and (exists(path) or names_file(source)):
             return self._table(read_table(path))
-        if _exists(path):
+        if exists(path):
             return self._existing(path)
         if self._label is None or isinstance(source, Path) or names_file(source) or self._modality == "image":
             hint = "" if self._label or self._modality == "image" else " For a text, say its class: --label NAME."
@@ -195,10 +195,19 @@ def _from(content: bytes) -> RowTable:
     return parse_table(content, "standard input")
 
 
-def _exists(path: Path) -> bool:
+def as_path(source: str | Path) -> Path:
+    """Return a path, in the home of whoever it names; a text that begins with ~ names nobody."""
+    try:
+        return Path(source).expanduser()
+    except RuntimeError:
+        return Path(source)
+
+
+def exists(path: Path) -> bool:
+    """Say whether something is there; a text can be too long for a name."""
     try:
         return path.exists()
-    except OSError:  # a sentence can be too long for a name
+    except OSError:
         return False
 
 

@@ -10,10 +10,10 @@ from anacp.datasets.columns import Columns
 from anacp.datasets.dataset import LeftOut
 from anacp.datasets.encodings import decoded
 from anacp.datasets.folder import image_tree
-from anacp.datasets.labelled import LINES, STANDARD_INPUT, names_file, standard_input
+from anacp.datasets.labelled import LINES, STANDARD_INPUT, as_path, exists, names_file, standard_input
 from anacp.datasets.rows import RowTable, is_table, read_table
 from anacp.datasets.texts import source_item
-from anacp.errors import DataFileError, InputError
+from anacp.errors import DataFileError, InputError, MissingDataError
 from anacp.files import MAX_TABLE, read_regular
 from anacp.items import ImageFile
 
@@ -36,11 +36,11 @@ class Unlabelled:
 def read_unlabelled(inputs: Sequence[str], modality: str, *, columns: Columns | None = None) -> Unlabelled:
     """Return what is asked, row by row, nothing lost: a blank line or cell is an item that is None."""
     found = Unlabelled()
-    tables = [source for source in inputs if is_table(source) and (names_file(source) or Path(source).is_file())]
+    tables = [source for source in inputs if is_table(source) and (names_file(source) or exists(as_path(source)))]
     if tables:
         if len(inputs) > 1:
             raise InputError(f"Expected one table by itself, got {tables[0]} among {len(inputs)} inputs. Ask for each.")
-        return _rows(read_table(Path(tables[0]).expanduser()), modality, columns or Columns())
+        return _rows(read_table(as_path(tables[0])), modality, columns or Columns())
     for source in inputs:
         if modality == "image":
             _images(source, found)
@@ -68,13 +68,17 @@ def _rows(table: RowTable, modality: str, columns: Columns) -> Unlabelled:
 
 
 def _texts(source: str, found: Unlabelled) -> None:
-    path = Path(source).expanduser() if names_file(source) else None
+    path = as_path(source) if names_file(source) else None
     if source == STANDARD_INPUT or (path is not None and path.suffix.lower() == LINES and path.is_file()):
         content = standard_input() if path is None else read_regular(path, MAX_TABLE)
         for line in _lines(content, source):
             found.add(line, line if line.strip() else None)
         return
-    if path is not None and path.exists():
+    if path is not None and not path.exists():
+        raise MissingDataError(
+            f"Expected a file at {source}, got none. Check the path; if it is a text, give it on standard input (-)."
+        )
+    if path is not None:
         raise InputError(
             f"Expected texts, which the model was learned with, got a file or folder: {source}. Give texts, a table, "
             "or a .txt file of one text a line."
@@ -88,7 +92,7 @@ def _images(source: str, found: Unlabelled) -> None:
             name = line.strip()
             found.add(name, ImageFile(Path(name).expanduser()) if name else None)
         return
-    path = Path(source).expanduser()
+    path = as_path(source)
     if not path.is_dir() and not (path.is_file() and is_archive(path)):
         found.add(str(path), path)
         return
