@@ -37,7 +37,11 @@ class InputError(AnacpError, ValueError):
 
 
 class ImageError(InputError):
-    """An image that cannot be read; the message names the file."""
+    """An image that cannot be read, or several; the message names the files."""
+
+    def __init__(self, message: str = "", place: str = "") -> None:
+        super().__init__(message)
+        self.place = place  # of the one file
 
 
 class ParameterError(AnacpError, ValueError):

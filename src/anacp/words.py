@@ -2,8 +2,12 @@
 
 import re
 from collections.abc import Callable, Sequence
+from typing import Any
 
-__all__ = ["counted", "format_bytes", "listed", "visible"]
+__all__ = ["LONGEST_PLACE", "SKIPPING", "counted", "format_bytes", "listed", "visible"]
+
+LONGEST_LABEL, LONGEST_PLACE = 80, 1000  # characters of one in a message
+SKIPPING = "--on-error skip (in Python on_error='skip')"  # how what cannot be used is left out
 
 # What a terminal obeys instead of showing it: control characters, changes of direction, halves of characters.
 OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -24,9 +28,11 @@ def format_bytes(size: float) -> str:
     return f"{size:.0f} B" if unit == "B" else f"{size:.3g} {unit}"
 
 
-def listed(labels: Sequence[object], limit: int = 5, *, show: Callable[[object], str] = repr) -> str:
-    """Return the first few labels for a message."""
-    shown = ", ".join(_shortened(show(label)) for label in labels[:limit])
+def listed(
+    labels: Sequence[object], limit: int = 5, *, show: Callable[[Any], str] = repr, longest: int = LONGEST_LABEL
+) -> str:
+    """Return the first few labels for a message; those of files are left `longest`, since they differ at their end."""
+    shown = ", ".join(_shortened(show(label), longest) for label in labels[:limit])
     return shown if len(labels) <= limit else f"{shown} and {len(labels) - limit} more"
 
 
@@ -42,5 +48,5 @@ def visible(text: object, *, keep: str = "") -> str:
     return OBEYED.sub(spelled, str(text))
 
 
-def _shortened(text: str, length: int = 80) -> str:
+def _shortened(text: str, length: int) -> str:
     return text if len(text) <= length else f"{text[: length - 1]}…"

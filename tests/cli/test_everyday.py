@@ -143,9 +143,9 @@ def test_predict_may_skip_what_cannot_be_read(model: Path) -> None:
     (shown / "blue" / "broken.png").write_bytes(b"no picture")
     fails(r"blue/broken\.png", "predict", model, shown)
     rows = json.loads(anacp("predict", model, shown, "--json", "--on-error", "skip"))
-    assert [row["top"][0]["label"] for row in rows[:-1]] == ["blue", "blue", "red", "red"]
-    assert rows[-1]["input"].endswith("broken.png")
-    assert "broken.png" in rows[-1]["error"]
+    assert [row["top"][0]["label"] if "top" in row else None for row in rows] == ["blue", "blue", None, "red", "red"]
+    assert rows[2]["input"].endswith("broken.png")
+    assert "broken.png" in rows[2]["error"]
     assert "skipped" in anacp("predict", model, shown, "--on-error", "skip")
     fails("can be read, got none of 1", "predict", model, shown / "blue" / "broken.png", "--on-error", "skip")
 
@@ -209,8 +209,8 @@ def test_texts(tmp_path) -> None:
     assert stated["backbone"]["name"] == "minilm-l6"
     assert [entry["examples"] for entry in stated["classes"]] == [4, 4, 4]
     printed = anacp("predict", model, "--top", 1, "hello!", "-", text="pay ten euros\n\nis it raining?\n")
-    assert [line.split("\t")[1].split()[0] for line in printed.splitlines()] == ["greeting", "money", "weather"]
-    fails("none but blank lines", "predict", model, " ")
+    answers = [line.split("\t")[1].split() for line in printed.splitlines()[:4]]
+    assert [answer[0] if answer else "" for answer in answers] == ["greeting", "money", "", "weather"]
     assert facts("evaluate", model, tmp_path / "a.csv")["accuracy"] == 100
 
 

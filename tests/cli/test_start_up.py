@@ -113,8 +113,8 @@ def test_predictions_are_those_of_the_whole_model(photos: Path) -> None:
     assert "torch" in with_torch
     one, two = json.loads(quick), json.loads(whole)
     assert [row["input"] for row in one] == [row["input"] for row in two]
-    assert "bad.png" in one[-1]["error"]
-    for mine, its in zip(one[:-1], two[:-1], strict=True):
+    assert "bad.png" in one[5]["error"]
+    for mine, its in zip(one[:5] + one[6:], two[:5] + two[6:], strict=True):
         assert [best["label"] for best in mine["top"]] == [best["label"] for best in its["top"]]
         for a, b in zip(mine["top"], its["top"], strict=True):
             assert a["probability"] == pytest.approx(b["probability"], abs=1e-5)

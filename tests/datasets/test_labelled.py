@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from anacp.datasets import image_files, read_labelled
+from anacp.datasets import read_labelled, read_unlabelled
 from anacp.errors import InputError, MissingDataError
 from tests.datasets import layouts
 
@@ -13,7 +13,8 @@ def test_every_image_of_a_folder(tmp_path) -> None:
     layouts.write(dict.fromkeys(("bus/1.png", "bus/2.png", "train/far/3.png"), layouts.picture(0)), tmp_path)
     examples = read_labelled(tmp_path)
     assert examples.labels.tolist() == ["bus", "bus", "train"]
-    assert [path.name for path in image_files(tmp_path)] == ["1.png", "2.png", "3.png"]
+    asked = read_unlabelled([str(tmp_path)], "image")
+    assert [item.path.name for item in asked.items] == ["1.png", "2.png", "3.png"]
     with pytest.raises(InputError, match="Leave the split out"):
         read_labelled(tmp_path, split="train")
     with pytest.raises(MissingDataError):

@@ -52,7 +52,7 @@ def test_no_more_is_inflated_than_the_archive_states(stated: int, tmp_path: Path
     (image,) = index_zip(zip_bomb(tmp_path / "bomb.zip", 2)).values()
     assert isinstance(image, ZipImage)
     lying = ZipImage(image.archive, image.name, image.header, image.size, stated, True, image.checksum)
-    assert len(lying._inflate((tmp_path / "bomb.zip").read_bytes()[image.header + 59 :])) <= stated + 1
+    assert len(lying._beginning(image.size, stated + 1)) <= stated + 1
     with pytest.raises(DataFileError, match="does not match its checksum"):
         lying.read()
 

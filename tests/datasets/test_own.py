@@ -96,10 +96,11 @@ def test_texts_keep_numbers_in_json_and_commas_in_csv(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.csv", "texts,label\nx,1\n", "Rename the column 'texts' to 'text'"),
-        ("a.csv", "text\nx\n", "Name a column 'label'"),
+        ("a.csv", "txet,label\nx,1\n", "If 'txet' is meant, say --text-column 'txet'"),
+        ("a.csv", "utterance,kind\nx,1\n", "If 'kind' is meant, say --label-column 'kind'"),
+        ("a.csv", "text\nx\n", "Say which is meant: --label-column NAME"),
         ("a.csv", "", "got none"),
-        ("a.csv", "text,label\nx\n", "Expected a label in row 1"),
+        ("a.csv", "text,label\nx\n", r"1 row that cannot be used: line 2 \(no label\)"),
         ("a.csv", "text,label,split\nx,1,train\ny,1,later\n", "in row 2 of .*, got 'later'"),
         ("a.csv", "text,label,split\nx,1,train\n", "rows of the split 'test'"),
         ("a.csv", 'text,label\n"x,1\n', "Expected a CSV file"),

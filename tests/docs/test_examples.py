@@ -25,6 +25,7 @@ def test_all_are_here() -> None:
         "01_new_classes.py",
         "02_texts.py",
         "03_experiment.py",
+        "04_flowers.py",
     ]
 
 

@@ -40,6 +40,9 @@ class Reader(Protocol):
     def read(self, inputs: Sequence[Any]) -> Arrays:
         """Return the arrays of one batch."""
 
+    def is_cut(self, item: Any, arrays: Arrays) -> bool:
+        """Say whether the arrays, those of one input, hold only its beginning."""
+
     def example(self) -> Arrays:
         """Return a batch of two, to export a network with and to compare engines on."""
 
@@ -60,6 +63,10 @@ class ImageReader:
     def read(self, inputs: Sequence[Any]) -> Arrays:
         """Return `pixel_values` of the images."""  # (n, 3, height, width)
         return {"pixel_values": np.stack([self._pixels(source) for source in inputs])}
+
+    def is_cut(self, item: Any, arrays: Arrays) -> bool:
+        """No picture is: all of it is resized."""
+        return False
 
     def example(self) -> Arrays:
         """Return one picture of smooth colours and one of noise."""
@@ -128,6 +135,12 @@ class TextReader:
         tokens = self._tokens(inputs, padding=True, return_tensors="np")
         return {name: np.asarray(tokens[name], np.int64) for name in ("input_ids", "attention_mask")}
 
+    def is_cut(self, item: Any, arrays: Arrays) -> bool:
+        """Say whether a text has more tokens than the network reads."""
+        if arrays["input_ids"].shape[1] < self._max_tokens:
+            return False
+        return len(self._tokens([item], most=self._max_tokens + 1)["input_ids"][0]) > self._max_tokens
+
     def example(self) -> Arrays:
         """Return two texts of different length, so that padding is part of every comparison."""
         return self.read(["a short text", "and a second one that is a little longer than the first"])
@@ -141,9 +154,9 @@ class TextReader:
         mine, its = ([reader.read([text]) for text in TRIED] for reader in (self, plain))
         return all(np.array_equal(one[name], two[name]) for one, two in zip(mine, its, strict=True) for name in one)
 
-    def _tokens(self, inputs: Sequence[str], **options: Any) -> Any:
+    def _tokens(self, inputs: Sequence[str], *, most: int | None = None, **options: Any) -> Any:
         with self._lock:
-            return self._tokenizer(list(inputs), truncation=True, max_length=self._max_tokens, **options)
+            return self._tokenizer(list(inputs), truncation=True, max_length=most or self._max_tokens, **options)
 
 
 def read_ahead(function: Callable[[T], R], items: Iterable[T], *, workers: int) -> Generator[R, None, None]:

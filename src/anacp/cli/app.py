@@ -10,6 +10,7 @@ from anacp.cli.datasets import commands as datasets
 from anacp.cli.demo import demo
 from anacp.cli.evaluate import evaluate
 from anacp.cli.export import export
+from anacp.cli.failures import said
 from anacp.cli.features import features
 from anacp.cli.forget import forget
 from anacp.cli.history import history
@@ -25,9 +26,9 @@ from anacp.cli.reproduce import reproduce
 from anacp.cli.run import run_command
 from anacp.cli.say import say
 from anacp.cli.solve import solve
+from anacp.cli.stopping import stoppable
 from anacp.cli.suspects import suspects
 from anacp.cli.undo import undo
-from anacp.errors import AnacpError
 from anacp.version import __version__
 
 app = typer.Typer(
@@ -78,9 +79,13 @@ app.add_typer(features, name="features")
 
 
 def main() -> None:
-    """Run the command line; an error of ours is one line, not a traceback."""
-    try:
-        app()
-    except (AnacpError, OSError) as problem:  # a full disk or a folder that may not be written is no bug of ours
-        say(f"anacp: {problem}", err=True)
-        sys.exit(2)
+    """Run the command line; what is no bug of ours is one line, not a traceback."""
+    with stoppable():
+        try:
+            app()
+        except Exception as problem:
+            line = said(problem)
+            if line is None:
+                raise
+            say("anacp: " + " ".join(line.splitlines()), err=True)
+            sys.exit(2)

@@ -13,6 +13,7 @@ import typer
 
 from anacp import cli, datasets, experiments, reports, samples
 from anacp.cli.lists import named_methods, numbers
+from anacp.cli.stopping import kept
 from anacp.files import replacing
 
 # Those of `anacp.methods.compared_methods()`, which takes seconds to ask: help has none to spare.
@@ -51,11 +52,8 @@ def compare(
     )
     shown = cli.ShownSweep(console, len(specifications))
     statuses = experiments.sweep(specifications, folder / "runs", jobs=jobs, restart_changed=True, report=shown.working)
-    try:
+    with kept(lambda: "What is finished is kept: run the same command to resume."):
         shown.follow(statuses)
-    except KeyboardInterrupt:
-        console.print("\nStopped. What is finished is kept: run the same command to resume.", highlight=False)
-        raise typer.Exit(130) from None
     shown.raise_failed()
     runs = shown.results(specifications)
     table, measured = experiments.compared(runs), cli.timing(runs)

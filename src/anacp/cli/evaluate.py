@@ -11,7 +11,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anacp import cli, datasets, evaluation, items, methods, reports
-from anacp.cli.options import AsJson, Backbone, ModelPath, RemoteCode, Split
+from anacp.cli.options import (
+    AsJson,
+    Backbone,
+    LabelColumn,
+    ModelPath,
+    OnBad,
+    OnErrorOption,
+    PathColumn,
+    RemoteCode,
+    Split,
+    TextColumn,
+)
+from anacp.cli.sources import cut_line, facts_of, lines_of
 from anacp.errors import InputError
 from anacp.files import replacing
 from anacp.words import counted, visible
@@ -27,7 +39,7 @@ WORST = 10
 def evaluate(
     model: ModelPath,
     path: Annotated[
-        Path,
+        str,
         typer.Argument(
             help="Labelled images or texts, as `anacp learn` takes them; .npz, .parquet or sample:NAME for a model of "
             "features.",
@@ -35,6 +47,10 @@ def evaluate(
         ),
     ],
     split: Split = None,
+    on_error: OnBad = OnErrorOption.refuse,
+    text_column: TextColumn = None,
+    label_column: LabelColumn = None,
+    path_column: PathColumn = None,
     output: Annotated[
         Path | None,
         typer.Option(help="Folder for confusion.png, results.json and a page of mistakes.", show_default=False),
@@ -48,14 +64,23 @@ def evaluate(
 
     console = cli.Screen(quiet=as_json)
     loaded = methods.load(model, backbone=backbone, remote_code=remote_code)
-    read = datasets.feature_examples if methods.modality_of(loaded) == "features" else datasets.read_labelled
-    every = read(path, split=split)
+    modality = methods.modality_of(loaded)
+    left_out: list[tuple[Any, str]] = []
+    if modality == "features":
+        every = datasets.feature_examples(path, split=split)
+    else:
+        columns = datasets.Columns(text_column, label_column, path_column)
+        options: dict[str, Any] = {"on_error": on_error.value, "columns": columns, "modality": modality}
+        labelled = datasets.read_labelled(path, split=split, **options)
+        every, left_out = labelled, list(labelled.left_out)
     known = np.isin(every.labels, loaded.classes_)
     if not known.any():
         raise InputError(f"Expected examples of classes that {model} knows in {path}, got none of {len(every)}.")
     examples = every.take(known)
     with cli.shown_progress(console) as report:
-        found = methods.answer(loaded, list(examples.items), report=report)
+        found = methods.answer(loaded, list(examples.items), on_error=on_error.value, report=report)
+    left_out += found.skipped
+    examples = examples.take(found.kept)
     n_learned = (
         int(loaded.learned(found.digests, examples.labels).sum()) if isinstance(loaded, methods.Classifier) else 0
     )
@@ -73,8 +98,9 @@ def evaluate(
         "mean_class_accuracy": float(np.mean([result.accuracy for result in results])),
         "expected_calibration_error": evaluation.expected_calibration_error(confidence, correct),
         "learned_examples": n_learned,
-        "unknown_class_examples": len(every) - len(examples),
+        "unknown_class_examples": int(len(every) - known.sum()),
         "mistakes": [{"input": str(_name(examples, one.position)), **asdict(one)} for one in wrong],
+        "left_out": facts_of(left_out),
         "per_class": [asdict(result) | {"accuracy": result.accuracy} for result in results],
     }
     if output is not None:
@@ -83,6 +109,8 @@ def evaluate(
     if as_json:
         print(json.dumps(facts))
         return
+    for line in [*lines_of("left out", left_out), *cut_line(found.cut, "the network")]:
+        console.print(line, highlight=False, soft_wrap=True, markup=False)
     _show(console, facts, results)
     if output is not None:
         console.print(
@@ -100,10 +128,10 @@ def _show(console: Console, facts: dict[str, Any], results: list[evaluation.Clas
     )
     console.print(head, highlight=False, soft_wrap=True)
     if facts["unknown_class_examples"]:
-        left_out = f"left out: {facts['unknown_class_examples']:,} examples of classes that the model does not know"
-        console.print(left_out, highlight=False, soft_wrap=True)
+        unknown = f"left out: {counted(facts['unknown_class_examples'], 'example')} of classes that it does not know"
+        console.print(unknown, highlight=False, soft_wrap=True)
     if facts["learned_examples"]:
-        warning = f"{facts['learned_examples']:,} of these examples were learned: the accuracy flatters the model"
+        warning = f"{counted(facts['learned_examples'], 'example')} of these learned: the accuracy flatters the model"
         console.print(warning, highlight=False, soft_wrap=True)
     table = Table("class", box=None, pad_edge=False, header_style="bold")
     for column in ("right", "of", "%"):
@@ -128,7 +156,7 @@ def _show(console: Console, facts: dict[str, Any], results: list[evaluation.Clas
 
 
 def _write(output: Path, facts: dict[str, Any], matrix: NDArray[np.int64], classes: Sequence[Any], model: Path) -> None:
-    title = f"{model.name}: {facts['accuracy']:.1f} % of {facts['examples']:,} examples right"
+    title = f"{model.name}: {facts['accuracy']:.1f} % of {counted(facts['examples'], 'example')} right"
     figure = reports.confusion_map(matrix, classes, title=title)
     with replacing(output / "confusion.png") as path:
         figure.savefig(path, format="png")

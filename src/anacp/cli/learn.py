@@ -10,7 +10,23 @@ from typing import Annotated, Any
 import typer
 
 from anacp import cli, datasets, encoders, items, methods
-from anacp.cli.options import AsJson, Exact, ExamplesPath, OnErrorOption, RemoteCode, Solve, Split
+from anacp.cli.options import (
+    AsJson,
+    Exact,
+    Examples,
+    Label,
+    LabelColumn,
+    OnBad,
+    OnErrorOption,
+    PathColumn,
+    RemoteCode,
+    Solve,
+    Split,
+    Strict,
+    TextColumn,
+)
+from anacp.cli.sources import cut_line, expected_modality, facts_of, lines_of, source_of
+from anacp.cli.stopping import FileBefore, kept
 from anacp.errors import InputError, MismatchError
 from anacp.files import home, locked
 from anacp.words import counted, format_bytes, listed, visible
@@ -19,7 +35,7 @@ BACKBONES = {"image": "efficientnet-lite0", "text": "minilm-l6"}
 
 
 def learn(
-    path: ExamplesPath,
+    examples: Examples,
     model: Annotated[Path, typer.Option(help="The model file; made if it is not there.", show_default=False)],
     backbone: Annotated[
         str | None,
@@ -28,8 +44,13 @@ def learn(
     learner: Annotated[
         str | None, typer.Option(help="AnaCP if left out; FILE.py for a method of your own.", show_default=False)
     ] = None,
+    label: Label = None,
     split: Split = None,
-    on_error: Annotated[OnErrorOption, typer.Option(help="An image that cannot be read.")] = OnErrorOption.refuse,
+    on_error: OnBad = OnErrorOption.refuse,
+    strict: Strict = False,
+    text_column: TextColumn = None,
+    label_column: LabelColumn = None,
+    path_column: PathColumn = None,
     solve: Solve = True,
     exact: Exact = False,
     remote_code: RemoteCode = False,
@@ -37,25 +58,37 @@ def learn(
 ) -> None:
     """Learn labelled examples: new classes, more of old ones, or both. What is known already is left out."""
     console = cli.Screen(quiet=as_json)
-    examples = datasets.read_labelled(path, split=split)
-    modality = "text" if datasets.is_text_file(path) else "image"
-    items = list(examples.items)
-    with locked(model):
-        classifier = _open(model, modality, backbone, learner, remote_code)
+    found = datasets.read_labelled(
+        *examples,
+        label=label,
+        split=split,
+        on_error=on_error.value,
+        strict=strict,
+        columns=datasets.Columns(text_column, label_column, path_column),
+        modality=expected_modality(model, backbone),
+    )
+    before = FileBefore(model)
+    with kept(lambda: f"{before.words()} {_kept_features(model)}".strip()), locked(model):
+        classifier = _open(model, found.modality, backbone, learner, remote_code)
         with cli.shown_progress(console) as report:
-            result = classifier.learn(items, examples.labels, on_error=on_error.value, report=report, source=path)
+            options: dict[str, Any] = {"on_error": on_error.value, "on_conflict": on_error.value, "report": report}
+            options["source"] = source_of(examples)
+            result = classifier.learn(list(found.items), found.labels, **options)
         if not result.n_new and not classifier.n_examples:
-            raise InputError(f"Expected images that can be read in {path}, got none of {len(result.skipped)}.")
+            raise InputError(
+                f"Expected examples that can be learned in {', '.join(examples)}, got none of {len(found)}: "
+                f"{len(result.skipped):,} cannot be read, {len(result.conflicts):,} are of two classes."
+            )
         solve_seconds = cli.solve_visibly(classifier, console) if solve and result.n_new else 0.0
         start = perf_counter()
         if result.n_new:
             classifier.save(model, exact=exact)
         save_seconds = perf_counter() - start
         _unfinished(model).clear()  # features were kept against being stopped; the model file knows the examples now
-    facts = _facts(model, classifier, result, solve_seconds, save_seconds)
+    facts = _facts(model, classifier, found, result, solve_seconds, save_seconds)
     if as_json:
         print(json.dumps(facts))
-    for line in _lines(model, facts, result):
+    for line in _lines(model, classifier, facts, found, result):
         console.print(line, highlight=False, soft_wrap=True, markup=False)
 
 
@@ -97,14 +130,33 @@ def _unfinished(model: Path) -> encoders.FeatureStore:
     return encoders.FeatureStore(home() / "unfinished" / items.content_hash(str(model.resolve()).encode()))
 
 
+def _kept_features(model: Path) -> str:
+    """Return what was computed and waits for the next run."""
+    n = sum(entry.n_rows for entry in _unfinished(model).entries())
+    return f"The features of {counted(n, 'example')} are kept: the same command goes on from there." if n else ""
+
+
+def _conflicts(result: methods.Learned) -> list[tuple[Any, str]]:
+    return [(one.item, f"given as {one.label!r}, and its content as {one.other!r}") for one in result.conflicts]
+
+
 def _facts(
-    model: Path, classifier: methods.Classifier, result: methods.Learned, solve_seconds: float, save_seconds: float
+    model: Path,
+    classifier: methods.Classifier,
+    found: datasets.Labelled,
+    result: methods.Learned,
+    solve_seconds: float,
+    save_seconds: float,
 ) -> dict[str, Any]:
     return {
         "model": str(model),
         "new_examples": result.n_new,
         "known_examples": result.n_known,
-        "skipped": [{"input": str(item), "reason": reason} for item, reason in result.skipped],
+        "skipped": facts_of(result.skipped),
+        "left_out": facts_of(found.left_out),
+        "conflicts": facts_of(_conflicts(result)),
+        "cut": [str(text) for text in result.cut],
+        "notes": list(found.notes),
         "new_classes": result.new_classes,
         "examples": classifier.n_examples,
         "classes": len(classifier.classes_),
@@ -116,10 +168,23 @@ def _facts(
     }
 
 
-def _lines(model: Path, facts: dict[str, Any], result: methods.Learned) -> list[str]:
-    for_now = f"{counted(facts['known_examples'], 'example')} known already, {facts['new_examples']:,} new"
-    lines = [f"skipped {visible(item)}: {visible(reason)}" for item, reason in result.skipped]
-    lines.append(for_now + (f", {len(result.skipped):,} skipped" if result.skipped else ""))
+def _lines(
+    model: Path,
+    classifier: methods.Classifier,
+    facts: dict[str, Any],
+    found: datasets.Labelled,
+    result: methods.Learned,
+) -> list[str]:
+    lines = [
+        *(f"note: {note}" for note in found.notes),
+        *lines_of("left out", found.left_out),
+        *lines_of("skipped", result.skipped),
+        *lines_of("left out", _conflicts(result)),
+        *cut_line(result.cut, classifier.encoder.name),
+    ]
+    counts = {"left out": len(found.left_out) + len(result.conflicts), "skipped": len(result.skipped)}
+    rest = "".join(f", {n:,} {what}" for what, n in counts.items() if n)
+    lines.append(f"{counted(facts['known_examples'], 'example')} known already, {facts['new_examples']:,} new{rest}")
     if result.new_classes:
         lines.append(f"new classes ({len(result.new_classes):,}): {listed(result.new_classes, 8, show=visible)}")
     if result.n_new:

@@ -11,6 +11,7 @@ import typer
 from anacp import cli, methods
 from anacp.cli.options import AsJson, Exact, Solve
 from anacp.cli.say import say
+from anacp.cli.stopping import FileBefore, kept
 from anacp.errors import InputError
 from anacp.files import locked
 from anacp.words import counted, format_bytes
@@ -24,6 +25,11 @@ def merge(
     as_json: AsJson = False,
 ) -> None:
     """Write the model that learned the examples of all; they must have no example in common."""
+    with kept(FileBefore(output).words):
+        _merge(models, output, solve, exact, as_json)
+
+
+def _merge(models: list[Path], output: Path, solve: bool, exact: bool, as_json: bool) -> None:
     if len(models) < 2:
         raise InputError(f"Expected two or more models, got {len(models)}. Name them one after the other.")
     merged = methods.Classifier.load(models[0])

@@ -15,13 +15,28 @@ class OnErrorOption(StrEnum):
 
 
 ModelPath = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
-ExamplesPath = Annotated[
-    Path,
+Examples = Annotated[
+    list[str],
     typer.Argument(
-        help="A folder (or zip, tar) of class folders of images, or a .csv or .jsonl file of text and label.",
+        help="Folders (or zip, tar) of class folders of images, the folder of one class, or tables of texts or paths "
+        "and labels (.csv, .tsv, .json, .jsonl, .xlsx, .parquet), - for one from standard input; with --label also "
+        "image files, texts, or - for lines.",
         show_default=False,
     ),
 ]
+Label = Annotated[str | None, typer.Option("--label", help="The class of all that is given.", show_default=False)]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Refuse what would be left out: files that are no pictures, empty classes, …")
+]
+OnBad = Annotated[
+    OnErrorOption,
+    typer.Option(help="An image that cannot be read, or a row without text or label."),
+]
+TextColumn = Annotated[
+    str | None, typer.Option(help="The column of texts, where it has an unusual name.", show_default=False)
+]
+LabelColumn = Annotated[str | None, typer.Option(help="The column of labels, likewise.", show_default=False)]
+PathColumn = Annotated[str | None, typer.Option(help="The column of paths of images, likewise.", show_default=False)]
 Split = Annotated[
     str | None,
     typer.Option(help="Where the examples are split into train and test: which to take, or 'all'.", show_default=False),

@@ -1,19 +1,21 @@
-"""`anacp predict`: images, texts or rows of features to class names."""
+"""`anacp predict`: images, texts, rows of tables or rows of features to class names."""
 
 from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from anacp import cli, datasets, methods
-from anacp.cli.options import AsJson, Backbone, ModelPath, OnErrorOption, RemoteCode
+from anacp.cli.options import AsJson, Backbone, ModelPath, OnErrorOption, PathColumn, RemoteCode, TextColumn
 from anacp.cli.say import say
-from anacp.errors import InputError
+from anacp.cli.sources import cut_line, lines_of
+from anacp.cli.tables import predicted_table
 from anacp.words import visible
+
+Ranked = list[tuple[Any, float]]
 
 
 def predict(
@@ -21,60 +23,84 @@ def predict(
     inputs: Annotated[
         list[str],
         typer.Argument(
-            help="Image files or folders; texts for a model of texts, - for lines from standard input; "
-            "for a model of features .npz, .parquet or sample:NAME, of which the test rows are taken."
+            help="Image files, folders or archives; texts for a model of texts; - for lines from standard input; a "
+            "table of texts or paths (.csv, .tsv, .json, .jsonl, .xlsx, .parquet), which becomes a table with the "
+            "predictions; for a model of features .npz, .parquet or sample:NAME, of which the test rows are taken."
         ),
     ],
-    top: Annotated[int, typer.Option(min=1, help="How many classes to name.")] = 3,
+    top: Annotated[
+        int | None,
+        typer.Option(min=1, help="How many classes to name; 3 if left out, 1 in a table.", show_default=False),
+    ] = None,
     on_error: Annotated[OnErrorOption, typer.Option(help="An image that cannot be read.")] = OnErrorOption.refuse,
+    text_column: TextColumn = None,
+    path_column: PathColumn = None,
     backbone: Backbone = None,
     remote_code: RemoteCode = False,
     as_json: AsJson = False,
 ) -> None:
-    """Name the likeliest classes of images, texts or rows of features, with probabilities."""
+    """Name the likeliest classes of images, texts or rows, with probabilities: one answer for each, in their order."""
     console = cli.Screen(quiet=as_json, stderr=True)
     predictor = methods.Predictor(model, backbone=backbone, remote_code=remote_code)
-    names, items = {"text": _texts, "image": _images, "features": _rows}[predictor.modality](inputs)
+    if predictor.modality == "features":
+        asked = _rows(inputs)
+    else:
+        columns = datasets.Columns(text_column, None, path_column)
+        asked = datasets.read_unlabelled(inputs, predictor.modality, columns=columns)
+    k = top or (3 if asked.table is None else 1)
     with cli.shown_progress(console) as report:
-        found = predictor.answer(items, on_error=on_error.value, report=report)
-    named, ranked = [names[row] for row in found.kept], found.ranked(top)
+        best, problems, cut = _answers(predictor, asked.items, k, on_error, report)
     if as_json:
-        rows: list[dict[str, Any]] = [
-            {"input": name, "top": [{"label": label, "probability": p} for label, p in best]}
-            for name, best in zip(named, ranked, strict=True)
-        ]
-        print(json.dumps(rows + [{"input": str(item), "error": reason} for item, reason in found.skipped]))
+        print(json.dumps([_fact(*one) for one in zip(asked.names, best, problems, strict=True)]))
         return
-    for name, best in zip(named, ranked, strict=True):
-        say("\t".join([visible(name), *(f"{visible(label)} {probability:.2f}" for label, probability in best)]))
-    for item, reason in found.skipped:
-        say(f"skipped {visible(item)}: {visible(reason)}", err=True)
+    if asked.table is not None:
+        _write_table(predicted_table(asked.table, best, k))
+    else:
+        for name, ranked in zip(asked.names, best, strict=True):
+            say("\t".join([visible(name), *(f"{visible(label)} {p:.2f}" for label, p in ranked)]) + "\t" * (not ranked))
+    bad = [(name, problem) for name, problem in zip(asked.names, problems, strict=True) if problem and name.strip()]
+    n_blank = sum(not name.strip() for name in asked.names)
+    blank = [f"{n_blank:,} of {len(best):,} are blank: their answers are, too"] if n_blank else []
+    for line in [*lines_of("left out", asked.left_out), *lines_of("skipped", bad), *cut_line(cut, "the model"), *blank]:
+        say(line, err=True)
 
 
-def _texts(inputs: list[str]) -> tuple[list[str], list[str]]:
-    texts: list[str] = []
-    for text in inputs:
-        texts += [line.rstrip("\r\n") for line in sys.stdin] if text == "-" else [text]
-    texts = [text for text in texts if text.strip()]
-    if not texts:
-        raise InputError("Expected texts, got none but blank lines. Give a text, or lines on standard input for -.")
-    return texts, texts
+def _answers(
+    predictor: methods.Predictor, items: Any, k: int, on_error: OnErrorOption, report: Any
+) -> tuple[list[Ranked], list[str], list[Any]]:
+    """Return for each item its likeliest classes or why there are none, and the texts that are too long."""
+    best: list[Ranked] = [[] for _ in items]
+    problems = ["blank" if item is None else "" for item in items]
+    places = [place for place, item in enumerate(items) if item is not None]
+    if not places:
+        return best, problems, []
+    given = items if len(places) == len(items) else [items[place] for place in places]
+    found = predictor.answer(given, on_error=on_error.value, report=report)
+    for row, ranked in zip(found.kept, found.ranked(k), strict=True):
+        best[places[row]] = ranked
+    others = sorted(set(range(len(places))) - set(found.kept.tolist()))
+    for row, (_, reason) in zip(others, found.skipped, strict=True):
+        problems[places[row]] = reason
+    return best, problems, found.cut
 
 
-def _images(inputs: list[str]) -> tuple[list[str], list[Path]]:
-    files: list[Path] = []
-    for name in inputs:
-        path = Path(name).expanduser()
-        found = datasets.image_files(path) if path.is_dir() else [path]
-        if not found:
-            raise InputError(f"Expected images in the folder {path}, got none.")
-        files += found
-    return [str(file) for file in files], files
+def _write_table(table: str) -> None:
+    """Print a table: for a person so that it does nothing to the terminal, for a program as it is."""
+    if sys.stdout.isatty():
+        say(table, end="")
+    else:
+        typer.echo(table, nl=False)
 
 
-def _rows(inputs: list[str]) -> tuple[list[str], Any]:
+def _fact(name: str, ranked: Ranked, problem: str) -> dict[str, Any]:
+    if problem:
+        return {"input": name, "error": problem}
+    return {"input": name, "top": [{"label": label, "probability": p} for label, p in ranked]}
+
+
+def _rows(inputs: list[str]) -> datasets.Unlabelled:
     import numpy as np
 
     matrices = [np.asarray(datasets.feature_examples(name).items) for name in inputs]
     names = [f"{name} row {row}" for name, x in zip(inputs, matrices, strict=True) for row in range(len(x))]
-    return names, np.concatenate(matrices)
+    return datasets.Unlabelled(names, np.concatenate(matrices))

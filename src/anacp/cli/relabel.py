@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -12,7 +11,6 @@ from anacp import cli, datasets
 from anacp.cli.changing import changing, label_like, now_line
 from anacp.cli.options import AsJson, Backbone, Exact, ModelPath, RemoteCode, Solve
 from anacp.cli.say import say
-from anacp.errors import InputError
 from anacp.words import counted
 
 
@@ -30,19 +28,8 @@ def relabel(
     console = cli.Screen(quiet=as_json)
     kept = {"solve": solve, "exact": exact, "remote_code": remote_code}
     with changing(model, console, backbone=backbone, **kept) as classifier, cli.shown_progress(console) as report:
-        items = _images(inputs) if classifier.modality == "image" else inputs
+        items = [item for item in datasets.read_unlabelled(inputs, classifier.modality).items if item is not None]
         n_moved = classifier.relabel(items, label_like(classifier.classes_.tolist(), label), report=report)
     facts = {"model": str(model), "moved_examples": n_moved, "label": label, "classes": classifier.classes_.tolist()}
     moved = f"{counted(n_moved, 'example')} moved to {label}"
     say(json.dumps(facts) if as_json else f"{moved}\n{now_line(model, classifier)}")
-
-
-def _images(inputs: list[str]) -> list[Any]:
-    files = [file for name in inputs for file in _files(Path(name).expanduser())]
-    if not files:
-        raise InputError(f"Expected images in {', '.join(inputs)}, got none.")
-    return files
-
-
-def _files(path: Path) -> list[Path]:
-    return datasets.image_files(path) if path.is_dir() else [path]

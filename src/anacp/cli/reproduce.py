@@ -11,6 +11,7 @@ import typer
 from anacp import cli, experiments, reports
 from anacp.cli.lists import names, numbers
 from anacp.cli.options import AsJson
+from anacp.cli.stopping import kept
 from anacp.errors import MissingDataError
 from anacp.paper import TABLES
 
@@ -61,11 +62,8 @@ def reproduce(
     runs = made.specifications
     folder = output or Path(f"anacp-{table}{'-substitute' if substitute else ''}{'-quick' if quick else ''}")
     shown = cli.ShownSweep(console, len(runs))
-    try:
+    with kept(lambda: "What is finished is kept: run the same command to resume."):
         shown.follow(experiments.sweep(runs, folder, jobs=1 if table == "efficiency" else jobs, report=shown.working))
-    except KeyboardInterrupt:
-        console.print("\nStopped. What is finished is kept: run the same command to resume.")
-        raise typer.Exit(130) from None
     results = shown.results(runs)
     written = reports.report([folder], folder / "report.html", formats=("html", "md", "tex", "csv"))
     if as_json:

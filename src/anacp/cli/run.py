@@ -12,6 +12,7 @@ import typer
 from anacp import cli, experiments
 from anacp.cli.lists import named_methods, numbers
 from anacp.cli.options import AsJson
+from anacp.cli.stopping import kept
 from anacp.errors import ParameterError
 
 
@@ -59,11 +60,8 @@ def run_command(
     runs = _asked(specification, given, method, set_ or [])
     folder = output or Path(f"anacp-run-{_stem(specification, runs)}")
     shown = cli.ShownSweep(console, len(runs))
-    try:
+    with kept(lambda: "What is finished is kept: run the same command to resume."):
         shown.follow(experiments.sweep(runs, folder, jobs=jobs, fresh=fresh, report=shown.working))
-    except KeyboardInterrupt:
-        console.print("\nStopped. What is finished is kept: run the same command to resume.", highlight=False)
-        raise typer.Exit(130) from None
     results = shown.results(runs)
     folders = {one.folder: folder / one.folder for one in runs}
     if as_json:

@@ -4,7 +4,9 @@ import typer
 
 from anacp.words import visible
 
+NEW_LINE_AND_TAB = "\n\t"
 
-def say(text: object, *, err: bool = False) -> None:
+
+def say(text: object, *, err: bool = False, end: str = "\n") -> None:
     """Print lines that do nothing to the terminal."""
-    typer.echo(visible(text, keep="\n\t"), err=err)
+    typer.echo(f"{visible(text, keep=NEW_LINE_AND_TAB)}{end}", err=err, nl=False)

@@ -11,13 +11,14 @@ from pathlib import Path
 
 from anacp.errors import DataFileError, MissingDataError
 from anacp.files import MAX_EXPANDED, MAX_FILE, open_regular, replacing
-from anacp.items import EncodedImage
+from anacp.items import LONGEST_HEAD, EncodedImage
 
 COMPRESSED = (".tar.gz", ".tgz")
 ARCHIVE_SUFFIXES = (*COMPRESSED, ".tar", ".zip")
 LOCAL_HEADER = struct.Struct("<4s22xHH")  # signature, …, length of the name, length of the extra field
 END_OF_TAR = bytes(1024)
 CHUNK = 1 << 20
+HEAD_STORED = 4096  # deflated bytes that hold the beginning of any file: its code tables need less than 400
 # What Python's readers raise on foreign bytes.
 DAMAGE = (
     zipfile.BadZipFile,
@@ -51,6 +52,10 @@ class TarImage(EncodedImage):
         MAX_FILE.check(self.size, self.place())
         return _part(self.archive, self.start, self.size)
 
+    def head(self) -> bytes:
+        """Return how the file begins, without reading the rest."""
+        return _part(self.archive, self.start, min(self.size, LONGEST_HEAD))
+
     def place(self) -> str:
         """Return the archive and the name inside."""
         return f"{self.name} in {self.archive}"
@@ -71,18 +76,25 @@ class ZipImage(EncodedImage):
     def read(self) -> bytes:
         """Return the file, checked against the archive's own checksum."""
         MAX_FILE.check(max(self.size, self.inflated), self.place())
-        signature, name, extra = LOCAL_HEADER.unpack(_part(self.archive, self.header, LOCAL_HEADER.size))
-        stored = _part(self.archive, self.header + LOCAL_HEADER.size + name + extra, self.size)
-        try:
-            content = self._inflate(stored) if self.deflated else stored
-        except zlib.error as problem:
-            raise broken(self.archive, f"{self.name}: {problem}") from problem
-        if signature != b"PK\x03\x04" or len(content) != self.inflated or zlib.crc32(content) != self.checksum:
+        content = self._beginning(self.size, self.inflated + 1)
+        if len(content) != self.inflated or zlib.crc32(content) != self.checksum:
             raise broken(self.archive, f"{self.name} does not match its checksum")
         return content
 
-    def _inflate(self, stored: bytes) -> bytes:
-        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(stored, self.inflated + 1)
+    def head(self) -> bytes:
+        """Return how the file begins, without inflating the rest."""
+        return self._beginning(min(self.size, HEAD_STORED), LONGEST_HEAD)
+
+    def _beginning(self, stored_bytes: int, most: int) -> bytes:
+        """Return at most so many bytes of the file, out of so many as they are stored."""
+        signature, name, extra = LOCAL_HEADER.unpack(_part(self.archive, self.header, LOCAL_HEADER.size))
+        if signature != b"PK\x03\x04":
+            raise broken(self.archive, f"{self.name} does not match its checksum")
+        stored = _part(self.archive, self.header + LOCAL_HEADER.size + name + extra, stored_bytes)
+        try:
+            return zlib.decompressobj(-zlib.MAX_WBITS).decompress(stored, most) if self.deflated else stored[:most]
+        except zlib.error as problem:
+            raise broken(self.archive, f"{self.name}: {problem}") from problem
 
     def place(self) -> str:
         """Return the archive and the name inside."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -58,6 +58,22 @@ class Examples:
         positions = np.arange(len(self))[np.asarray(rows)]
         items = self.items[positions] if isinstance(self.items, np.ndarray) else [self.items[i] for i in positions]
         return Examples(items, self.labels[positions])
+
+
+class LeftOut(NamedTuple):
+    """Something that was found among the examples and is none."""
+
+    place: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled(Examples):
+    """Examples as a person has them, and what was found beside them."""
+
+    modality: Literal["image", "text"] = "image"
+    left_out: tuple[LeftOut, ...] = ()
+    notes: tuple[str, ...] = ()  # what had to be guessed
 
 
 def nothing() -> Examples:

@@ -4,13 +4,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from anacp.datasets.archives import is_archive
-from anacp.datasets.dataset import Card, Dataset, Examples, nothing
+from anacp.datasets.dataset import Card, Dataset, Examples, LeftOut, nothing
 from anacp.datasets.splits import split_per_class
-from anacp.datasets.trees import Tree, open_tree
+from anacp.datasets.trees import Tree, is_picture, open_tree
 from anacp.errors import DataFileError, MissingDataError
 from anacp.labels import label_array
 
-IMAGE_SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp")
+# A file that is named so is meant to be a picture: if it is none, that is said, and it is not passed over.
+IMAGE_SUFFIXES = (
+    *(".avif", ".bmp", ".gif", ".heic", ".heif", ".jfif", ".jpeg", ".jpg"),
+    *(".png", ".ppm", ".tif", ".tiff", ".webp"),
+)
 VALIDATION = ("validation", "val", "valid")
 
 
@@ -21,7 +25,7 @@ def read_folder(path: str | Path, *, test_share: float = 0.2, seed: int = 0) -> 
     class moves no other. Without test/ but with val/, the images there are the test set.
     """
     path = Path(path).expanduser()
-    tree, names = image_tree(path)
+    tree, names, _ = image_tree(path)
     tops = {name.split("/")[0] for name in names}
     held = [top for top in VALIDATION if top in tops]
     if "train" in tops and ("test" in tops or held):
@@ -36,18 +40,14 @@ def read_folder(path: str | Path, *, test_share: float = 0.2, seed: int = 0) -> 
     return Dataset(path.name, "image", everything.take(rows), everything.take(test_rows), _card(path, split))
 
 
-def image_files(folder: Path) -> list[Path]:
-    """Return the images in a folder and below, sorted."""
-    tree, names = image_tree(folder)
-    return [tree.path / name for name in names]
-
-
-def image_tree(path: Path) -> tuple[Tree, list[str]]:
-    """Return the files of a folder or archive, and the names of the images among them."""
+def image_tree(path: Path) -> tuple[Tree, list[str], list[LeftOut]]:
+    """Return the files of a folder or archive, the names of the images among them, and what else is there."""
     if not path.is_dir() and not (path.is_file() and is_archive(path)):
         raise MissingDataError(f"Expected a folder of class folders, or an archive of one, at {path}, got none.")
     tree = open_tree(path)
-    return tree, [name for name in tree.names if name.lower().endswith(IMAGE_SUFFIXES)]
+    names = [name for name in tree.names if name.lower().endswith(IMAGE_SUFFIXES) or is_picture(tree.file(name))]
+    others = [LeftOut(tree.file(name).place(), "not a picture") for name in sorted(tree.files.keys() - set(names))]
+    return tree, names, [*tree.left_out, *others]
 
 
 def class_folders(tree: Tree, names: Sequence[str], top: str = "") -> Examples:
@@ -57,7 +57,7 @@ def class_folders(tree: Tree, names: Sequence[str], top: str = "") -> Examples:
     if not inside:
         raise DataFileError(
             f"Expected class folders with images in {tree.path}{'/' * bool(top)}{top}, got none. Put the images of "
-            f"each class into a folder of its name; known endings: {' '.join(IMAGE_SUFFIXES)}."
+            "each class into a folder of its name."
         )
     labels = label_array([name.split("/")[depth] for name in inside])
     return Examples([tree.file(name) for name in inside], labels)

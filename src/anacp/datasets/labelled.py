@@ -1,59 +1,269 @@
-"""Labelled examples as a user has them, all of them: nothing is set aside for testing."""
+"""Labelled examples as a user has them, all of them: nothing is set aside for testing, and nothing vanishes unsaid."""
 
-from collections.abc import Collection
+import sys
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from anacp.datasets.dataset import Examples
-from anacp.datasets.folder import VALIDATION, class_folders, image_tree
+from anacp.datasets.archives import ARCHIVE_SUFFIXES, is_archive
+from anacp.datasets.columns import Columns
+from anacp.datasets.dataset import Labelled, LeftOut
+from anacp.datasets.encodings import decoded
+from anacp.datasets.folder import IMAGE_SUFFIXES, VALIDATION, image_tree
+from anacp.datasets.rows import RowTable, is_table, parse_table, read_table
 from anacp.datasets.texts import labelled_rows
-from anacp.errors import InputError
+from anacp.datasets.trees import Tree, is_picture
+from anacp.errors import DataFileError, InputError, MissingDataError
+from anacp.files import MAX_TABLE, read_regular
+from anacp.items import ImageFile, OnError
+from anacp.labels import label_array
+from anacp.words import LONGEST_PLACE, counted, listed
 
 EVERYTHING = "all"
+STANDARD_INPUT = "-"
+LINES = ".txt"  # a file of one text a line
+WITH_LABEL = "with --label NAME everything given is of one class"
 
 
-def is_text_file(path: str | Path) -> bool:
-    """Say whether a path names a file of texts rather than a folder or archive of images."""
-    return Path(path).suffix.lower() in (".csv", ".jsonl")
-
-
-def read_labelled(path: str | Path, *, split: str | None = None) -> Examples:
-    """Return every labelled image below PATH/CLASS, or every row of a CSV or JSON Lines file of `text` and `label`.
+def read_labelled(
+    *sources: str | Path,
+    label: str | None = None,
+    split: str | None = None,
+    on_error: OnError = "refuse",
+    strict: bool = False,
+    columns: Columns | None = None,
+    modality: str | None = None,
+) -> Labelled:
+    """Return all labelled examples of some sources, and what was left out of them, with the reason.
 
     Parameters
     ----------
-    path : str or path
-        A folder or archive of class folders, or a .csv or .jsonl file.
+    *sources : str or path
+        Each is a folder or archive of class folders of images; the folder of one class, whose name is the label; a
+        table (.csv, .tsv, .json, .jsonl, .xlsx, .parquet) of texts or of paths of images, with labels; "-" for such a
+        table from standard input; or, with `label`, an image file, a text, a .txt file or standard input of one text
+        a line. Whether a file is an image is decided by its content.
+    label : str, optional
+        The class of everything that is given.
     split : str, optional
         Where there are splits (folders train/ and test/ or val/ and nothing else, or a column `split`): which one,
         or "all". It must be chosen there, so that no test example is learned by accident.
+    on_error : {"refuse", "skip"}
+        What to do with rows without label or text; those skipped are in the result.
+    strict : bool
+        Refuse whatever would be left out.
+    columns : Columns, optional
+        Which columns of tables are meant, where they have other than the usual names.
+    modality : {"image", "text"}, optional
+        What is expected, where that is known.
     """
-    path = Path(path).expanduser()
-    if is_text_file(path):
-        examples, splits = labelled_rows(path)
-        chosen = _choose(path, split, set(splits or ()))
-        return examples.take(np.array(splits) == chosen) if chosen else examples
-    tree, names = image_tree(path)
-    tops = {name.split("/")[0] for name in names}
-    is_split = "train" in tops and len(tops) > 1 and tops <= {"train", "test", *VALIDATION}
-    chosen = _choose(path, split, tops if is_split else set())
-    if is_split and not chosen:
-        parts = [class_folders(tree, names, top) for top in sorted(tops)]
-        items: list[Any] = [item for part in parts for item in part.items]
-        return Examples(items, np.concatenate([part.labels for part in parts]))
-    return class_folders(tree, names, chosen)
+    if label is not None and not label.strip():
+        raise InputError("Expected a label, got a blank one. Give a class a name.")
+    if not sources:
+        raise InputError("Expected examples, got none. Give a folder, a table, or files with a label.")
+    asked = _Asked(label, split, on_error, columns or Columns(), modality)
+    parts = [asked.read(source) for source in sources]
+    kinds = {part.modality for part in parts}
+    if len(kinds) > 1:
+        raise InputError("Expected images or texts, got both. Learn them one after the other, into two models.")
+    joined = _joined(parts)
+    if strict and joined.left_out:
+        shown = listed(joined.left_out, 10, show="{0.place} ({0.reason})".format, longest=LONGEST_PLACE)
+        raise InputError(
+            f"Expected examples and nothing else, got {len(joined.left_out):,} that are left out: {shown}. "
+            "Move them away, or go without --strict."
+        )
+    return joined
 
 
-def _choose(path: Path, split: str | None, found: Collection[str]) -> str:
+class _Asked:
+    """One source after the other, read as was asked for."""
+
+    def __init__(
+        self, label: str | None, split: str | None, on_error: OnError, columns: Columns, modality: str | None
+    ) -> None:
+        self._label, self._split, self._on_error = label, split, on_error
+        self._columns, self._modality = columns, modality
+
+    def read(self, source: str | Path) -> Labelled:
+        """Return the examples of one source."""
+        if source == STANDARD_INPUT:
+            content = standard_input()
+            return self._lines(content, "standard input") if self._label else self._table(_from(content))
+        path = as_path(source)
+        if is_table(path) and (exists(path) or names_file(source)):
+            return self._table(read_table(path))
+        if exists(path):
+            return self._existing(path)
+        if self._label is None or isinstance(source, Path) or names_file(source) or self._modality == "image":
+            hint = "" if self._label or self._modality == "image" else " For a text, say its class: --label NAME."
+            raise MissingDataError(
+                f"Expected a folder, an archive, a table or a file at {source}, got none. Check the path.{hint}"
+            )
+        return self._of_texts([source], [])
+
+    def _existing(self, path: Path) -> Labelled:
+        if path.is_dir() or is_archive(path):
+            return self._tree(path)
+        if path.suffix.lower() == LINES and self._label is not None and self._modality != "image":
+            return self._lines(read_regular(path, MAX_TABLE), str(path))
+        file = ImageFile(path)
+        if not path.name.lower().endswith(IMAGE_SUFFIXES) and not is_picture(file):
+            raise DataFileError(
+                f"Expected a folder, an archive, a table or a picture, got something else: {path}. Tables end in .csv, "
+                ".tsv, .json, .jsonl, .xlsx or .parquet."
+            )
+        if self._label is None:
+            folder = path.resolve().parent.name
+            raise InputError(f"Expected the class of {path}, got none. Say it, such as --label {folder or 'NAME'}.")
+        return Labelled([file], label_array([self._label]))
+
+    def _table(self, table: RowTable) -> Labelled:
+        found = labelled_rows(table, self._columns, label=self._label, on_error=self._on_error, modality=self._modality)
+        part = Labelled(
+            found.items,
+            label_array(found.labels),
+            found.modality,
+            tuple(found.left_out),
+            (table.note,) if table.note else (),
+        )
+        chosen = _choose(table.place, self._split, set(found.splits or ()))
+        return _taken(part, np.array(found.splits) == chosen) if chosen else part
+
+    def _lines(self, content: bytes, place: str) -> Labelled:
+        text, _ = decoded(content, place)
+        lines = text.splitlines()
+        blank = [number for number, line in enumerate(lines, start=1) if not line.strip()]
+        left_out = [LeftOut(f"line {number} of {place}", "blank") for number in blank]
+        given = [line for line in lines if line.strip()]
+        if not given:
+            raise InputError(f"Expected lines in {place}, got none but blank ones.")
+        if self._modality == "image":
+            files = [ImageFile(Path(line.strip()).expanduser()) for line in given]
+            return Labelled(files, label_array([str(self._label)] * len(files)), "image", tuple(left_out))
+        return self._of_texts(given, left_out)
+
+    def _of_texts(self, texts: Sequence[Any], left_out: Sequence[LeftOut]) -> Labelled:
+        if not all(text.strip() for text in texts):
+            raise InputError("Expected a text, got a blank one. Leave it out.")
+        return Labelled(list(texts), label_array([str(self._label)] * len(texts)), "text", tuple(left_out))
+
+    def _tree(self, path: Path) -> Labelled:
+        tree, names, left_out = image_tree(path)
+        if self._label is not None:
+            return _pictures(tree, names, [self._label] * len(names), left_out)
+        tops = {name.split("/")[0] for name in names if "/" in name}
+        is_split = "train" in tops and len(tops) > 1 and tops <= {"train", "test", *VALIDATION}
+        chosen = _choose(path, self._split, tops if is_split else set())
+        if is_split and chosen:
+            names = [name for name in names if name.startswith(f"{chosen}/")]
+            left_out = [one for one in left_out if _relative(path, one.place).startswith(f"{chosen}/")]
+        depth = 1 if is_split else 0
+        inside = [name for name in names if name.count("/") > depth]
+        if not inside and not is_split and names:  # the folder of one class
+            label = path.resolve().name
+            for suffix in ARCHIVE_SUFFIXES if path.is_file() else ():
+                label = label.removesuffix(suffix)
+            return _pictures(tree, names, [label] * len(names), [*left_out, *_empty(tree, [], 0, "")])
+        loose = [
+            LeftOut(tree.file(name).place(), f"beside the class folders, so that its class is not known; {WITH_LABEL}")
+            for name in names
+            if name.count("/") <= depth
+        ]
+        labels = [name.split("/")[depth] for name in inside]
+        return _pictures(tree, inside, labels, [*left_out, *loose, *_empty(tree, inside, depth, chosen)])
+
+
+def names_file(source: str | Path) -> bool:
+    """Say whether a text that names nothing on disk was meant as the name of a file."""
+    text = str(source)
+    return not any(letter.isspace() for letter in text) and (
+        text.endswith("/") or is_table(text) or text.lower().endswith((*IMAGE_SUFFIXES, *ARCHIVE_SUFFIXES, LINES))
+    )
+
+
+def standard_input() -> bytes:
+    """Return all bytes of standard input."""
+    return sys.stdin.buffer.read()
+
+
+def _from(content: bytes) -> RowTable:
+    if not content.strip():
+        raise InputError("Expected a table on standard input, got nothing.")
+    return parse_table(content, "standard input")
+
+
+def as_path(source: str | Path) -> Path:
+    """Return a path, in the home of whoever it names; a text that begins with ~ names nobody."""
+    try:
+        return Path(source).expanduser()
+    except RuntimeError:
+        return Path(source)
+
+
+def exists(path: Path) -> bool:
+    """Say whether something is there; a text can be too long for a name."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
+def _pictures(tree: Tree, names: Sequence[str], labels: Sequence[str], left_out: Sequence[LeftOut]) -> Labelled:
+    if not names:
+        beside = f" beside {counted(len(left_out), 'other file')}" if left_out else ""
+        raise DataFileError(
+            f"Expected class folders with images in {tree.path}, got none{beside}. Put the images of each class into a "
+            "folder of its name."
+        )
+    return Labelled([tree.file(name) for name in names], label_array(list(labels)), "image", tuple(left_out))
+
+
+def _empty(tree: Tree, names: Sequence[str], depth: int, top: str) -> list[LeftOut]:
+    """Return the class folders that hold no picture."""
+    full = {"/".join(name.split("/")[: depth + 1]) for name in names}
+    return [
+        LeftOut(str(tree.path / folder), "a folder without a picture")
+        for folder in tree.folders
+        if folder.count("/") == depth and folder not in full and (not top or folder.startswith(f"{top}/"))
+    ]
+
+
+def _relative(path: Path, place: str) -> str:
+    return place.removeprefix(f"{path}/") if place.startswith(f"{path}/") else place
+
+
+def _joined(parts: Sequence[Labelled]) -> Labelled:
+    if len(parts) == 1:
+        return parts[0]
+    labels: list[Any] = [label for part in parts for label in part.labels.tolist()]
+    if len({isinstance(label, str) for label in labels}) > 1:
+        labels = [str(label) for label in labels]
+    items: list[Any] = [item for part in parts for item in part.items]
+    left_out = tuple(one for part in parts for one in part.left_out)
+    modality: Literal["image", "text"] = parts[0].modality
+    return Labelled(
+        items, label_array(labels), modality, left_out, tuple(note for part in parts for note in part.notes)
+    )
+
+
+def _taken(part: Labelled, rows: Any) -> Labelled:
+    some = part.take(rows)
+    return Labelled(some.items, some.labels, part.modality, part.left_out, part.notes)
+
+
+def _choose(place: object, split: str | None, found: Collection[str]) -> str:
     """Return which split is meant, empty for everything."""
     if split == EVERYTHING or (split is None and not found):
         return ""
     if split is not None and split in found:
         return split
     if not found:
-        raise InputError(f"Expected splits in {path}, got none but {split!r} asked for. Leave the split out.")
-    listed = ", ".join(map(repr, sorted(found)))
+        raise InputError(f"Expected splits in {place}, got none but {split!r} asked for. Leave the split out.")
+    listed_splits = ", ".join(map(repr, sorted(found)))
     got = "none chosen" if split is None else repr(split)
-    raise InputError(f"Expected one of the splits in {path} ({listed}) or 'all', got {got}. Say which (--split).")
+    raise InputError(
+        f"Expected one of the splits in {place} ({listed_splits}) or 'all', got {got}. Say which (--split)."
+    )

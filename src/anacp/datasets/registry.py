@@ -19,7 +19,11 @@ from anacp.errors import InputError
 from anacp.names import Names
 from anacp.samples import SAMPLES
 
-READERS = {".csv": read_texts, ".jsonl": read_texts, ".npz": read_npz, ".parquet": read_parquet}
+READERS = {
+    **dict.fromkeys((".csv", ".tsv", ".jsonl", ".xlsx"), read_texts),
+    ".npz": read_npz,
+    ".parquet": read_parquet,
+}
 _ALL = (CIFAR100, CLINC150, CUB, IMAGENET_R, CARS, CARS_190, TINY_IMAGENET)
 SOURCES: Names[Source] = Names(
     "data set",
@@ -37,8 +41,8 @@ def open_dataset(name_or_path: str | Path, *, root: str | Path | None = None) ->
     ----------
     name_or_path : str or path
         A known name (`SOURCES`), "sample:NAME" for an embedded sample, "folder:PATH" for a folder or archive of class
-        folders of images, or the path of a .csv or .jsonl file of texts, an .npz or .parquet file of features, a .json
-        file in CLINC150's layout, or a folder.
+        folders of images, or the path of a .csv, .tsv, .jsonl or .xlsx file of texts, an .npz or .parquet file of
+        features, a .json file in CLINC150's layout, or a folder.
     root : path, optional
         Where known data sets lie; else $ANACP_DATA, else ~/.cache/anacp/data.
     """

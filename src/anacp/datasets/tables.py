@@ -119,6 +119,10 @@ class ArrowTable:
             names = [name if name[:3].isdigit() else f"{i:03}.{name}" for i, name in enumerate(names, start=1)]
         return np.asarray(names)[np.asarray(values, np.intp)]
 
+    def names_classes(self, column: str) -> bool:
+        """Say whether a column has numbers of classes, and the file their names."""
+        return _class_names(self.files[0], column) is not None
+
     def images(self, column: str) -> list["TableImage"]:
         """Return references to the images of a column, named by their stored paths where these tell them apart."""
         stored = [path for file in self.files for path in _stored_paths(file, column)]

@@ -1,74 +1,112 @@
-"""Any CSV or JSON Lines file of texts and labels."""
+"""Any table of texts, or of paths of images, and labels."""
 
-import csv
-import io
-import os
-from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from anacp.datasets.dataset import Dataset, Examples
+from anacp.datasets.columns import Columns
+from anacp.datasets.dataset import Dataset, Examples, LeftOut
+from anacp.datasets.rows import Row, RowTable, read_table
 from anacp.datasets.splits import divide
-from anacp.errors import DataFileError, MissingDataError
-from anacp.files import MAX_TABLE, open_regular, parse_json, read_regular
+from anacp.errors import DataFileError
+from anacp.items import ImageFile, OnError
 from anacp.labels import label_array
-from anacp.names import nearest
+from anacp.words import LONGEST_PLACE, SKIPPING, counted, listed
 
 
 def read_texts(path: str | Path, *, test_share: float = 0.2, seed: int = 0) -> Dataset:
-    """Return the rows of a CSV (with a header) or JSON Lines file with `text`, `label` and optionally `split`.
+    """Return the rows of a table with `text`, `label` and optionally `split`, see `read_labelled`.
 
     Labels of a CSV file are texts; in JSON Lines whole numbers stay numbers. Without `split`, that share of each class
     is for testing, drawn with (seed, class).
     """
     path = Path(path).expanduser()
-    examples, splits = labelled_rows(path)
-    return divide(path, examples, splits, modality="text", test_share=test_share, seed=seed)
+    found = labelled_rows(read_table(path), Columns(), modality="text")
+    examples = Examples(found.items, label_array(found.labels))
+    return divide(path, examples, found.splits, modality="text", test_share=test_share, seed=seed)
 
 
-def labelled_rows(path: Path) -> tuple[Examples, list[str] | None]:
-    """Return all rows, and the split of each where the file has that column."""
-    if not path.exists():
-        raise MissingDataError(f"Expected a CSV or JSON Lines file at {path}, got none.")
-    rows = list(_checked(path, _csv(path) if path.suffix.lower() == ".csv" else _json_lines(path)))
-    if not rows:
-        raise DataFileError(f"Expected rows of text and label in {path}, got none.")
-    labels = [row["label"] for row in rows]
-    if not all(isinstance(label, int) and not isinstance(label, bool) for label in labels):
-        labels = [str(label) for label in labels]
-    examples = Examples([str(row["text"]) for row in rows], label_array(labels))
-    splits = [str(row["split"]) for row in rows] if all("split" in row for row in rows) else None
-    return examples, splits
+@dataclass
+class LabelledRows:
+    """What the rows of a table hold."""
+
+    modality: Literal["image", "text"]
+    items: list[Any] = field(default_factory=list)
+    labels: list[Any] = field(default_factory=list)
+    splits: list[str] | None = None
+    left_out: list[LeftOut] = field(default_factory=list)
 
 
-def _csv(path: Path) -> Iterator[Mapping[str, Any]]:
-    with open_regular(path) as content, io.TextIOWrapper(content, newline="", encoding="utf-8-sig") as file:
-        MAX_TABLE.check(os.fstat(content.fileno()).st_size, str(path))
-        try:
-            for row in csv.DictReader(file, strict=True):
-                yield {key: value for key, value in row.items() if key is not None and value is not None}
-        except (csv.Error, UnicodeDecodeError) as problem:
-            raise DataFileError(f"Expected a CSV file in UTF-8, got something else: {path} ({problem}).") from problem
-
-
-def _json_lines(path: Path) -> Iterator[Mapping[str, Any]]:
-    for number, line in enumerate(read_regular(path, MAX_TABLE).splitlines(), start=1):
-        if not line.strip():
+def labelled_rows(
+    table: RowTable,
+    columns: Columns,
+    *,
+    label: str | None = None,
+    on_error: OnError = "refuse",
+    modality: str | None = None,
+) -> LabelledRows:
+    """Return all rows that are whole; with "refuse", any other is refused by its number."""
+    if not table.rows:
+        raise DataFileError(f"Expected rows of text and label in {table.place}, got none.")
+    role, source = columns.source(table.columns, table.place, modality)
+    named = columns.find("label", table.columns, table.place)
+    if label is None and named is None:
+        raise columns.missing("label", table.columns, table.place)
+    if label is not None and named is not None:
+        raise DataFileError(
+            f"Expected labels from --label or from a column, got {label!r} and the column {named!r} of {table.place}. "
+            "Leave --label out, or the column."
+        )
+    split = columns.find("split", table.columns, table.place)
+    found = LabelledRows("text" if role == "text" else "image", splits=None if split is None else [])
+    for row in table.rows:
+        stated = label if named is None else _label(row.values.get(named))
+        item, problem = source_item(table, row, role, source)
+        problem = row.problem or ("no label" if stated is None else problem)
+        if problem:
+            found.left_out.append(LeftOut(f"{table.unit} {row.number} of {table.place}", problem))
             continue
-        try:
-            row = parse_json(line)
-        except ValueError as problem:
-            raise DataFileError(f"Expected a JSON object in line {number} of {path}, got {problem}.") from problem
-        if not isinstance(row, dict):
-            raise DataFileError(f"Expected a JSON object in line {number} of {path}, got {type(row).__name__}.")
-        yield row
+        found.items.append(item)
+        found.labels.append(stated)
+        if found.splits is not None and split is not None:
+            found.splits.append(str(row.values.get(split)))
+    if found.left_out and on_error == "refuse":
+        rows = listed(
+            found.left_out,
+            show=lambda one: f"{one.place.partition(' of ')[0]} ({one.reason})",
+            longest=LONGEST_PLACE,
+        )
+        raise DataFileError(
+            f"Expected a {role} and a label in every row of {table.place}, got {counted(len(found.left_out), 'row')} "
+            f"that cannot be used: {rows}. Correct them, or leave them out: {SKIPPING}."
+        )
+    if not found.items:
+        raise DataFileError(f"Expected rows that can be used in {table.place}, got none of {len(table.rows)}.")
+    if not all(isinstance(one, int) and not isinstance(one, bool) for one in found.labels):
+        found.labels = [str(one) for one in found.labels]
+    return found
 
 
-def _checked(path: Path, rows: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    for number, row in enumerate(rows, start=1):
-        for wanted in ("text", "label"):
-            if wanted not in row:
-                near = nearest(wanted, row)
-                hint = f"Rename the column {near!r} to {wanted!r}." if near else f"Name a column {wanted!r}."
-                raise DataFileError(f"Expected a {wanted} in row {number} of {path}, got {', '.join(row)}. {hint}")
-        yield row
+def source_item(table: RowTable, row: Row, role: str, column: str) -> tuple[Any, str]:
+    """Return what a row is about, a text or an image file, and what is wrong with it."""
+    value = row.values.get(column)
+    if is_blank(value):
+        return None, f"blank {role}"
+    if role == "text":
+        return str(value), ""
+    path = Path(str(value).strip()).expanduser()
+    beside = Path(table.place).parent / path  # where tables mostly lie; one from standard input lies nowhere
+    place = beside if beside.exists() else path
+    return ImageFile(place, str(value)), "" if place.exists() else f"no file {value}"
+
+
+def is_blank(value: Any) -> bool:
+    """Say whether a cell is empty; not a number is what an empty cell becomes in some programs."""
+    return value is None or value != value or (isinstance(value, str) and not value.strip())
+
+
+def _label(value: Any) -> Any:
+    """Return a label without blanks around it; None if there is none."""
+    if is_blank(value):
+        return None
+    return value.strip() if isinstance(value, str) else value

@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from anacp.datasets.archives import index_tar, index_zip
-from anacp.errors import DataFileError
-from anacp.items import EncodedImage, ImageFile
+from anacp.datasets.dataset import LeftOut
+from anacp.errors import AnacpError, DataFileError
+from anacp.items import EncodedImage, ImageFile, picture_kind
+
+SYSTEM_FILES = ("thumbs.db", "ehthumbs.db", "desktop.ini", "icon\r")  # nobody put these there, as those with a dot
 
 
 @dataclass(frozen=True)
@@ -17,6 +20,8 @@ class Tree:
 
     path: Path  # the folder or archive, for messages
     files: Mapping[str, EncodedImage]
+    folders: tuple[str, ...] = ()  # by the same names; of an archive none
+    left_out: tuple[LeftOut, ...] = ()  # what could not be looked into, and pictures that are hidden
 
     @property
     def names(self) -> list[str]:
@@ -58,22 +63,64 @@ class Tree:
 
 
 def open_tree(path: Path) -> Tree:
-    """Return the files of a folder, a zip or a tar archive; hidden files and macOS's extras are left out."""
+    """Return the files of a folder, a zip or a tar archive; hidden files and macOS's extras are left out.
+
+    Links to folders are followed, to each folder once.
+    """
+    folders: list[str] = []
+    left_out: list[LeftOut] = []
     if path.is_dir():
-        files = _walk(path)
+        files = _walk(path, folders, left_out)
     elif path.suffix.lower() == ".zip":
         files = index_zip(path)
     else:
         files = index_tar(path)
-    return Tree(path, {name: file for name, file in files.items() if not _is_hidden(name)})
+    shown = {name: file for name, file in files.items() if not _is_hidden(name)}
+    for name, file in files.items():
+        folder, _, own = name.rpartition("/")
+        if own.startswith(".") and not _is_hidden(folder) and is_picture(file):
+            left_out.append(LeftOut(file.place(), "its name begins with a dot"))
+    return Tree(path, shown, tuple(sorted(folders)), tuple(sorted(left_out)))
 
 
-def _walk(folder: Path) -> dict[str, EncodedImage]:
+def is_picture(file: EncodedImage) -> bool:
+    """Say whether a file is a picture, by its content."""
+    try:
+        return picture_kind(file.head()) is not None
+    except (OSError, AnacpError):  # gone, a pipe, or a link that leads nowhere
+        return False
+
+
+def _walk(top: Path, folders: list[str], left_out: list[LeftOut]) -> dict[str, EncodedImage]:
+    """Return the files below a folder; real folders first, so that a link never takes the place of what it leads to."""
     files: dict[str, EncodedImage] = {}
-    for path in (Path(parent, name) for parent, _, names in os.walk(folder) for name in names):
-        relative = path.relative_to(folder).as_posix()
-        files[relative] = ImageFile(path, relative)
+    seen = {os.path.realpath(folder) for folder in (top, *top.resolve().parents)}  # a link back would have no end
+    waiting = [top]
+
+    def is_new(folder: Path) -> bool:
+        real = os.path.realpath(folder)
+        if real in seen:
+            left_out.append(LeftOut(str(folder), f"a link to a folder above, or to one that is read already: {real}"))
+            return False
+        seen.add(real)
+        folders.append(folder.relative_to(top).as_posix())
+        return True
+
+    while waiting:
+        links: list[Path] = []
+        for parent, inside, names in os.walk(waiting.pop(0), onerror=lambda problem: _denied(problem, left_out)):
+            shown = [Path(parent, name) for name in sorted(inside) if not _is_hidden(name)]
+            links += [path for path in shown if path.is_symlink()]
+            inside[:] = [path.name for path in shown if not path.is_symlink() and is_new(path)]
+            for path in (Path(parent, name) for name in names):
+                relative = path.relative_to(top).as_posix()
+                files[relative] = ImageFile(path, relative)
+        waiting += [link for link in sorted(links) if is_new(link)]
     return files
+
+
+def _denied(problem: OSError, left_out: list[LeftOut]) -> None:
+    left_out.append(LeftOut(str(problem.filename), f"it cannot be looked into ({problem.strerror})"))
 
 
 def named(file: EncodedImage, name: str) -> EncodedImage:
@@ -84,4 +131,5 @@ def named(file: EncodedImage, name: str) -> EncodedImage:
 
 
 def _is_hidden(name: str) -> bool:
-    return any(part.startswith(".") or part == "__MACOSX" for part in name.split("/"))
+    parts = name.split("/")
+    return parts[-1].lower() in SYSTEM_FILES or any(part.startswith(".") or part == "__MACOSX" for part in parts)

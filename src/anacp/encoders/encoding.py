@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from anacp.backbones import Arrays, read_ahead
 from anacp.errors import ImageError
-from anacp.items import OnError, hold
+from anacp.items import OnError, bad_images, hold
 from anacp.progress import Progress, Report
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ class Encoded:
     digests: list[bytes]  # k, of the items' content
     skipped: list[tuple[Any, str]]  # item and reason
     seconds: float  # what the features cost, those found in a store when they were computed
+    cut: NDArray[np.intp]  # positions of texts longer than the network reads, of which it saw the beginning
 
 
 @dataclass
@@ -46,6 +47,7 @@ class Passing:
     rows: dict[int, NDArray[np.float32]] = field(default_factory=dict)  # by the number of the part that made it
     seconds: float = 0.0  # what the rows that were found took when they were computed
     arrays: Arrays = field(default_factory=dict)
+    cut: bool = False
 
 
 class EncodingPass:
@@ -71,6 +73,8 @@ class EncodingPass:
         self._kept: list[int] = []
         self._digests: list[bytes] = []
         self._skipped: list[tuple[Any, str]] = []
+        self._problems: list[ImageError] = []  # that refuse the whole
+        self._cut: list[int] = []
         self._clock = perf_counter()
         self._seconds = 0.0
 
@@ -83,12 +87,14 @@ class EncodingPass:
                 if report is not None:
                     done = min(number * AT_ONCE, len(self._items))
                     report(Progress("features", done, len(self._items), len(self._skipped)))
+            if self._problems:
+                raise bad_images(self._problems)
         finally:  # what was computed stays, whatever happened
             for stored in self._stored:
                 stored.flush()
         kept = np.array(self._kept, np.intp)
         x = self._x if len(kept) == len(self._x) else self._x[kept]
-        return Encoded(x, kept, self._digests, self._skipped, self._seconds)
+        return Encoded(x, kept, self._digests, self._skipped, self._seconds, np.array(self._cut, np.intp))
 
     def _chosen(self) -> Iterator[list[Passing]]:
         """Yield the items that are wanted, a few at a time, read and digested by threads that are ahead."""
@@ -126,21 +132,25 @@ class EncodingPass:
     def _decode(self, one: Passing) -> None:
         try:
             one.arrays = self._parts[0].reader.read([one.source])
+            one.cut = self._parts[0].reader.is_cut(one.source, one.arrays)
         except ImageError as problem:
             one.problem = problem
 
     def _take(self, group: list[Passing]) -> None:
         for one in group:
-            if one.problem is not None:
-                if self._on_error == "refuse":
-                    raise one.problem
+            if one.problem is not None and self._on_error == "refuse":
+                self._problems.append(one.problem)
+            elif one.problem is not None:
                 self._skipped.append((self._items[one.position], str(one.problem)))
+        if self._problems:
+            return  # all that cannot be read are found and named together; the network need not run for that
         readable = [one for one in group if one.problem is None]
         self._compute(readable)
         for one in readable:
             self._x[one.position] = np.concatenate([one.rows[number] for number in range(len(self._parts))])
             self._kept.append(one.position)
             self._digests.append(one.digest)
+            self._cut.extend([one.position] if one.cut else [])
             self._seconds += one.seconds
 
     def _compute(self, group: list[Passing]) -> None:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from anacp.doors import door
 from anacp.files.atomic import locked, remove_folder, replacing, sweep_leftovers
+from anacp.files.disk import advice
 from anacp.files.documents import parse_json, read_json, read_toml
 from anacp.files.facts import Fact, Record
 from anacp.files.folders import home
@@ -26,6 +27,7 @@ __all__ = [
     "Limit",
     "Record",
     "TensorFile",
+    "advice",
     "home",
     "locked",
     "open_regular",

@@ -16,7 +16,15 @@ ADVICE = {
     errno.EROFS: "That place can only be read: write elsewhere.",
     errno.EACCES: "Get the right to write there, or write elsewhere.",
     errno.EPERM: "Get the right to write there, or write elsewhere.",
+    errno.EMFILE: "Too many files are open: close other programs, or raise the limit (ulimit -n).",
+    errno.ENFILE: "Too many files are open: close other programs, or raise the limit (ulimit -n).",
+    errno.ENOMEM: "Close other programs: there is no memory left.",
 }
+
+
+def advice(code: int | None) -> str:
+    """Return what to do about an error of the system."""
+    return ADVICE.get(code or 0, "Check the disk, or write elsewhere.")
 
 
 @contextlib.contextmanager
@@ -25,9 +33,15 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as problem:
-        if isinstance(problem, DiskError) or problem.errno in OTHERS:
+        if isinstance(problem, DiskError):
             raise
-        advice = ADVICE.get(problem.errno or 0, "Check the disk, or write elsewhere.")
-        said = DiskError(f"Expected to write {path}, got: {problem.strerror}. {advice}")
+        if problem.errno in OTHERS:
+            blocking = next((one for one in path.parents if one.exists() and not one.is_dir()), None)
+            if blocking is None:
+                raise
+            raise DiskError(
+                f"Expected to write {path}, got a file where there must be a folder: {blocking}. Write elsewhere."
+            ) from problem
+        said = DiskError(f"Expected to write {path}, got: {problem.strerror}. {advice(problem.errno)}")
         said.errno = problem.errno
         raise said from problem

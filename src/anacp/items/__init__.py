@@ -7,9 +7,11 @@ from anacp.doors import door
 if TYPE_CHECKING:
     from anacp.items.held import Held, Modality, OnError, as_items, as_text, hold
     from anacp.items.item import ArrayImage, EncodedImage, ImageFile, LazyImage, content_hash
-    from anacp.items.pictures import open_image, thumbnail
+    from anacp.items.kinds import LONGEST_HEAD, picture_kind
+    from anacp.items.pictures import bad_images, open_image, thumbnail
 
 __all__ = [
+    "LONGEST_HEAD",
     "ArrayImage",
     "EncodedImage",
     "Held",
@@ -19,9 +21,11 @@ __all__ = [
     "OnError",
     "as_items",
     "as_text",
+    "bad_images",
     "content_hash",
     "hold",
     "open_image",
+    "picture_kind",
     "thumbnail",
 ]
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from anacp.errors import DataFileError, MissingDataError, UnavailableError
 from anacp.extras import require
-from anacp.files import MAX_PIXELS, read_regular
+from anacp.files import MAX_PIXELS, open_regular, read_regular
+from anacp.items.kinds import LONGEST_HEAD, picture_kind
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,6 +32,8 @@ def decode(content: bytes, place: str) -> Image:
     """Return the picture in an encoded file, its pixels not yet decoded; one with too many is refused."""
     pillow: Any = require("PIL.Image", extra="images", purpose="Opening an image")
     limit = _pixel_limit(pillow)
+    if picture_kind(content[:LONGEST_HEAD]) == "HEIF":
+        require("pillow_heif", extra="images", purpose="Opening a HEIC photo").register_heif_opener()
     try:
         image: Image = pillow.open(io.BytesIO(content))
     except (pillow.DecompressionBombError, pillow.DecompressionBombWarning) as problem:
@@ -80,6 +83,10 @@ class EncodedImage(LazyImage):
     def read(self) -> bytes:
         """Return the encoded file."""
 
+    def head(self) -> bytes:
+        """Return how the encoded file begins, so far as it tells its kind."""
+        return self.read()[:LONGEST_HEAD]
+
     def open(self) -> Image:
         """Return the decoded picture, in the mode it was stored in."""
         try:
@@ -116,6 +123,11 @@ class ImageFile(EncodedImage):
             return read_regular(self.path)
         except FileNotFoundError as problem:
             raise MissingDataError(f"Expected a file at {self.path}, got none. Unpack or copy it again.") from problem
+
+    def head(self) -> bytes:
+        """Return how the file begins, without reading the rest."""
+        with open_regular(self.path) as file:
+            return file.read(LONGEST_HEAD)
 
     def place(self) -> str:
         """Return the path."""

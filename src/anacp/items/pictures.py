@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anacp.errors import DataFileError, ImageError
 from anacp.extras import require
 from anacp.items.item import EncodedImage, ImageFile, LazyImage, decode
+from anacp.words import LONGEST_PLACE, SKIPPING, listed
 
 if TYPE_CHECKING:
     import numpy as np
     from PIL.Image import Image
 
+MOST_NAMED = 20  # bad files in one message
 ImageSource = str | Path | Any  # or a Pillow image, or a LazyImage; Pillow is not imported to say so
 
 
@@ -91,13 +94,28 @@ def bad_image(source: ImageSource, problem: Exception) -> ImageError:
     """Return the error for something that is no image, or cannot be read."""
     name = _name(source)
     if isinstance(problem, FileNotFoundError):
-        return ImageError(f"Expected an image file, got a path that does not exist: {name}. Check the path.")
+        return ImageError(f"Expected an image file, got a path that does not exist: {name}. Check the path.", name)
     if isinstance(problem, DataFileError):  # says all there is to say
-        return ImageError(str(problem))
+        return ImageError(str(problem), name)
+    # Pillow names the place in memory of what it cannot tell, which says nothing to anybody.
+    said = "" if "cannot identify image file" in str(problem) else f" ({problem})"
     kind = "truncated" if "truncated" in str(problem).lower() else "unreadable"
     return ImageError(
-        f"Expected an image, got a file that is {kind} or of another kind: {name} ({problem}). "
-        "Remove or replace it, or have bad files skipped."
+        f"Expected an image, got a file that is {kind} or of another kind: {name}{said}. "
+        f"Remove or replace it, or leave it out: {SKIPPING}.",
+        name,
+    )
+
+
+def bad_images(problems: Sequence[ImageError]) -> ImageError:
+    """Return one error for some images that cannot be read."""
+    if len(problems) == 1:
+        return problems[0]
+    named = [problem.place or str(problem) for problem in problems]
+    return ImageError(
+        f"Expected images, got {len(problems):,} files that cannot be read: "
+        f"{listed(named, MOST_NAMED, show=str, longest=LONGEST_PLACE)}. Remove or replace them, or leave them out: "
+        f"{SKIPPING}."
     )
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,14 @@ from anacp.words import counted, visible
 SHOWN, LONGEST = 20, 48  # rows of a table that is printed, and characters of a cell
 
 
+class Conflict(NamedTuple):
+    """An input whose content was given, or learned before, as another class too."""
+
+    item: Any
+    label: Any  # as which it is given now
+    other: Any  # as which its content is known, or was given before
+
+
 @dataclass(frozen=True)
 class Learned:
     """What `Classifier.learn` did."""
@@ -23,6 +31,8 @@ class Learned:
     n_known: int  # learned before, or given twice: left out
     new_classes: list[Any]
     skipped: list[tuple[Any, str]] = field(default_factory=list)  # input and reason
+    conflicts: list[Conflict] = field(default_factory=list)  # one content as more than one class
+    cut: list[Any] = field(default_factory=list)  # texts longer than the network reads: it saw their beginning
     feature_seconds: float = 0.0
     learn_seconds: float = 0.0
 
@@ -35,6 +45,7 @@ class Forgotten:
     n_unknown: int  # given, but not in the model
     lost_classes: list[Any]  # whose last example went
     feature_seconds: float = 0.0
+    skipped: list[tuple[Any, str]] = field(default_factory=list)  # input and reason
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +58,7 @@ class Answers:
     skipped: list[tuple[Any, str]] = field(default_factory=list)  # input and reason
     digests: list[bytes] = field(default_factory=list)  # k, of the inputs' content
     inputs: list[str] = field(default_factory=list)  # k, what to call them; by number if nothing is said
+    cut: list[Any] = field(default_factory=list)  # texts longer than the network reads: it saw their beginning
 
     @property
     def labels(self) -> Labels:

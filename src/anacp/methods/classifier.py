@@ -23,6 +23,7 @@ from anacp.items import OnError, as_items
 from anacp.labels import label_array
 from anacp.learners import LEARNER, MODEL, Labels, Learner, check_kind, contents, label_kind, restored
 from anacp.methods.answers import Answers, Forgotten, Learned, name_of
+from anacp.methods.conflicts import Conflicts, OnConflict
 from anacp.methods.finding import find_method, learner_class
 from anacp.methods.header import CLASSIFIER
 from anacp.methods.journal import Journal, Step
@@ -32,7 +33,7 @@ from anacp.methods.pairs import labelled_pairs
 from anacp.methods.taught import Taught
 from anacp.progress import Report
 from anacp.threads import OwnLock
-from anacp.words import format_bytes
+from anacp.words import counted, format_bytes
 
 
 class Classifier:
@@ -86,7 +87,8 @@ class Classifier:
     def __repr__(self) -> str:
         taught = self._taught
         name, learner = self.encoder.name, type(taught.learner).__name__
-        return f"<Classifier {name} + {learner}: {len(taught.classes)} classes, {len(taught.examples)} examples>"
+        known = f"{counted(len(taught.classes), 'class')}, {counted(len(taught.examples), 'example')}"
+        return f"<Classifier {name} + {learner}: {known}>"
 
     @property
     def learner(self) -> Learner[Any]:
@@ -117,6 +119,7 @@ class Classifier:
         *,
         columns: tuple[str, str] | None = None,
         on_error: OnError = "refuse",
+        on_conflict: OnConflict = "keep",
         report: Report | None = None,
         source: object = None,
     ) -> Learned:
@@ -133,6 +136,9 @@ class Classifier:
             Which column of a table or a `Dataset` has the inputs, which the labels; found by their names if left out.
         on_error : {"refuse", "skip"}
             What to do with an image that cannot be read; those skipped are in the result.
+        on_conflict : {"keep", "refuse", "skip"}
+            What to do with content that is given, or was learned, as another class too: learn it as each, refuse
+            everything, or leave it out. Those found are in the result.
         report : callable, optional
             Called with an `anacp.progress.Progress` now and then.
         source : optional
@@ -143,20 +149,27 @@ class Classifier:
         items, names = self._checked(inputs, labels)
         label_of, given = names.tolist(), set()
         examples = self._taught.examples
+        conflicts = Conflicts(items, label_of, examples)
 
         def is_new(position: int, digest: bytes) -> bool:
             example = label_of[position], digest
             again = example in given
             given.add(example)
-            return not again and not examples.holds(*example)
+            is_clear = conflicts.is_clear(position, digest) or on_conflict == "keep"
+            is_wanted = is_clear and not (conflicts.found and on_conflict == "refuse")
+            return is_wanted and not again and not examples.holds(*example)
 
         start = perf_counter()
         found = self.encoder.encode(items, store=self.store, on_error=on_error, wanted=is_new, report=report)
+        if conflicts.found and on_conflict == "refuse":
+            raise conflicts.error()
+        left_out = conflicts.positions if on_conflict == "skip" else set()
         encoded = perf_counter()
         with self._turn:
             taught = self._taught
             # Another thread may have learned some of them since they were looked for.
-            rows = np.flatnonzero(~taught.examples.contains(names[found.kept], found.digests))
+            is_fresh = ~taught.examples.contains(names[found.kept], found.digests)
+            rows = np.flatnonzero(is_fresh & ~np.isin(found.kept, list(left_out)))
             new = names[found.kept[rows]]
             if len(new):
                 moves = Moves.of(found.x[rows], [found.digests[row] for row in rows], after=new)
@@ -166,9 +179,11 @@ class Classifier:
                 )
         return Learned(
             n_new=len(new),
-            n_known=len(items) - len(new) - len(found.skipped),
+            n_known=len(items) - len(new) - len(found.skipped) - len(left_out),
             new_classes=np.setdiff1d(new, taught.classes).tolist() if len(new) else [],
             skipped=found.skipped,
+            conflicts=conflicts.found,
+            cut=[items[position] for position in found.cut],
             feature_seconds=encoded - start,
             learn_seconds=perf_counter() - encoded,
         )
@@ -179,6 +194,7 @@ class Classifier:
         labels: ArrayLike,
         *,
         on_unknown: OnError = "refuse",
+        on_error: OnError = "refuse",
         report: Report | None = None,
         source: object = None,
         for_good: bool = False,
@@ -186,7 +202,8 @@ class Classifier:
         """Take examples out again, exactly: the model becomes the one that never saw them.
 
         A class whose last example goes is forgotten. An example that was never learned is refused or, with
-        `on_unknown="skip"`, left out and counted. If this fails, nothing has changed.
+        `on_unknown="skip"`, left out and counted; so is an image that cannot be read, with `on_error="skip"`. If this
+        fails, nothing has changed.
 
         The journal can take this back, and for that keeps features of what was forgotten. With `for_good` it does not,
         and gives up what takes earlier steps back as well, in which the same examples may be.
@@ -204,7 +221,7 @@ class Classifier:
             return known and not again
 
         start = perf_counter()
-        found = self.encoder.encode(items, wanted=is_known, report=report)
+        found = self.encoder.encode(items, on_error=on_error, wanted=is_known, report=report)
         with self._turn:
             taught = self._taught
             # Another thread may have forgotten some of them since they were looked for.
@@ -214,7 +231,8 @@ class Classifier:
                 row = unknown[0]
                 raise InputError(
                     f"Expected examples learned before, got {len(unknown)} that were not, such as {items[row]} as "
-                    f"{label_of[row]!r}. Leave them out, or skip what is unknown."
+                    f"{label_of[row]!r}. Leave them out, or have them passed over: --on-unknown skip (in Python "
+                    "on_unknown='skip')."
                 )
             rows = np.flatnonzero(held)
             gone = names[found.kept[rows]]
@@ -225,7 +243,7 @@ class Classifier:
             if for_good:
                 self.give_up_undo()
             lost = np.setdiff1d(taught.classes, self._taught.classes).tolist() if len(gone) else []
-        return Forgotten(len(gone), len(unknown), lost, perf_counter() - start)
+        return Forgotten(len(gone), len(unknown), lost, perf_counter() - start, found.skipped)
 
     def forget_class(self, label: object) -> None:
         """Take a class out exactly, without its examples.
@@ -310,7 +328,11 @@ class Classifier:
         one, two = self._taught, other._taught
         if type(one.learner) is not type(two.learner):
             mine, theirs = type(one.learner).__name__, type(two.learner).__name__
-            raise MismatchError(f"Expected classifiers of one learner, got {mine} and {theirs}.")
+            raise MismatchError(
+                f"Expected classifiers of one learner, got {mine} and {theirs}. Learn the examples of one anew, with "
+                "the learner of the other."
+            )
+        clone(one.learner) + clone(two.learner)  # parameters that differ are said before examples that do not
         shared = one.examples.n_shared(two.examples)
         if shared:
             raise MismatchError(
@@ -347,8 +369,9 @@ class Classifier:
         if not len(found.x):
             raise InputError(f"Expected inputs that can be read, got none of {len(items)}: {found.skipped[0][1]}")
         classes, probabilities = self._something().learner.classes_and_probabilities(found.x)
+        cut = [items[position] for position in found.cut]
         shown = [name_of(items[position], position) for position in found.kept]
-        return Answers(classes, probabilities, found.kept, found.skipped, found.digests, inputs=shown)
+        return Answers(classes, probabilities, found.kept, found.skipped, found.digests, inputs=shown, cut=cut)
 
     def predict(self, inputs: Sequence[Any]) -> Labels:
         """Return the most likely label of each input."""  # (n,)
@@ -426,7 +449,7 @@ class Classifier:
         print(f"{origin}: {origin.modality}s to {origin.n_features} features")
         taught.learner.summary()
         n = len(taught.examples)
-        print(f"{n:,} examples known by {format_bytes(8 * n)} of digests")
+        print(f"{counted(n, 'example')} known by {format_bytes(8 * n)} of digests")
 
     def _something(self) -> Taught:
         """Return what was taught, or say that nothing was."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,22 @@ class LearnedExamples:
         held, short = self._by_class.get(label, NOTHING), short_digests([digest])[0]
         place = int(np.searchsorted(held, short))
         return place < len(held) and bool(held[place] == short)
+
+    def label_of(self, digest: bytes) -> Any:
+        """Return as what some content was learned, the first class of those; None if it was not."""
+        digests, codes, labels = self._everything
+        short = short_digests([digest])[0]
+        place = int(np.searchsorted(digests, short))
+        return labels[codes[place]] if place < len(digests) and digests[place] == short else None
+
+    @cached_property
+    def _everything(self) -> tuple[Digests, NDArray[np.intp], list[Any]]:
+        """All digests, sorted, with the number of each one's class, and the classes."""
+        labels = list(self._by_class)
+        digests = np.concatenate([NOTHING, *self._by_class.values()])
+        codes = np.repeat(np.arange(len(labels)), [len(held) for held in self._by_class.values()])
+        order = np.argsort(digests, kind="stable")
+        return digests[order], codes[order], labels
 
     def contains(self, labels: Labels, digests: Sequence[bytes]) -> NDArray[np.bool_]:
         """Return for each example whether it was learned."""  # (n,)

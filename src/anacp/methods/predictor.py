@@ -123,8 +123,9 @@ class Predictor:
         probabilities = solved.probabilities(found.x)
         if probabilities is None:
             return None
+        cut = [items[position] for position in found.cut]
         shown = [name_of(items[position], position) for position in found.kept]
-        return Answers(solved.classes, probabilities, found.kept, found.skipped, found.digests, inputs=shown)
+        return Answers(solved.classes, probabilities, found.kept, found.skipped, found.digests, inputs=shown, cut=cut)
 
 
 def _quickly(path: str | Path) -> tuple[SolvedLearner | None, ExportedBackbone | None]:
