@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anacp import cli, methods
+from anacp.cli.stopping import FileBefore, kept
 from anacp.errors import InputError
 from anacp.files import locked
 from anacp.words import counted
@@ -27,7 +28,7 @@ def changing(
     remote_code: bool = False,
 ) -> Iterator[methods.Classifier]:
     """Lend the classifier of a file, kept to this process; what became of it is saved if it had another step."""
-    with locked(model):
+    with kept(FileBefore(model).words), locked(model):
         classifier = methods.Classifier.load(model, backbone=backbone, remote_code=remote_code)
         before = classifier.history
         yield classifier

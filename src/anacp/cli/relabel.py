@@ -16,7 +16,10 @@ from anacp.words import counted
 
 def relabel(
     model: ModelPath,
-    inputs: Annotated[list[str], typer.Argument(help="Image files or folders of them, or texts, that were learned.")],
+    inputs: Annotated[
+        list[str],
+        typer.Argument(help="Images, folders of them, texts, a table of either, or - for lines: what was learned."),
+    ],
     label: Annotated[str, typer.Option(help="The class they belong to, old or new.", show_default=False)],
     solve: Solve = True,
     exact: Exact = False,
