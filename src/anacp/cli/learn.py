@@ -10,7 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from anacp import cli, datasets, encoders, items, methods
-from anacp.cli.options import AsJson, Exact, ExamplesPath, OnErrorOption, RemoteCode, Solve, Split
+from anacp.backbones import LAST_LAYER
+from anacp.cli.options import AsJson, Exact, ExamplesPath, LayersOption, OnErrorOption, RemoteCode, Solve, Split
 from anacp.errors import InputError, MismatchError
 from anacp.files import home, locked
 from anacp.words import counted, format_bytes, listed, visible
@@ -28,6 +29,7 @@ def learn(
     learner: Annotated[
         str | None, typer.Option(help="AnaCP if left out; FILE.py for a method of your own.", show_default=False)
     ] = None,
+    layers: LayersOption = None,
     split: Split = None,
     on_error: Annotated[OnErrorOption, typer.Option(help="An image that cannot be read.")] = OnErrorOption.refuse,
     solve: Solve = True,
@@ -41,7 +43,7 @@ def learn(
     modality = "text" if datasets.is_text_file(path) else "image"
     items = list(examples.items)
     with locked(model):
-        classifier = _open(model, modality, backbone, learner, remote_code)
+        classifier = _open(model, modality, backbone, learner, layers, remote_code)
         with cli.shown_progress(console) as report:
             result = classifier.learn(items, examples.labels, on_error=on_error.value, report=report, source=path)
         if not result.n_new and not classifier.n_examples:
@@ -60,12 +62,13 @@ def learn(
 
 
 def _open(
-    model: Path, modality: str, backbone: str | None, learner: str | None, remote_code: bool
+    model: Path, modality: str, backbone: str | None, learner: str | None, layers: str | None, remote_code: bool
 ) -> methods.Classifier:
     store = _unfinished(model)
     method = None if learner is None else _method(learner)
     if not model.exists():
-        encoder = encoders.Encoder(backbone or BACKBONES[modality], remote_code=remote_code)
+        name = backbone or BACKBONES[modality]
+        encoder = encoders.Encoder(name, layers=_layers(layers), remote_code=remote_code)
         return methods.Classifier(encoder, method or "AnaCP", store=store)
     classifier = methods.Classifier.load(model, backbone=backbone, store=store, remote_code=remote_code)
     if classifier.modality != modality:
@@ -73,6 +76,8 @@ def _open(
             f"Expected {classifier.modality}s, which {model} was learned with ({classifier.encoder.name}), "
             f"got {modality}s. Give another --model for these."
         )
+    if layers is not None:
+        _check_layers(classifier.encoder, layers, model)
     asked, learned = None if method is None else methods.find_method(method).new(), classifier.learner
     if asked is not None and (type(asked) is not type(learned) or asked.get_params() != learned.get_params()):
         raise MismatchError(
@@ -80,6 +85,27 @@ def _open(
             "What was learned cannot change its method: give another --model."
         )
     return classifier
+
+
+def _layers(layers: str | None) -> encoders.LayersChoice | None:
+    """Return what is said of layers: a word, or numbers and names with commas between."""
+    if layers is None or layers == "auto" or layers == "last":
+        return layers
+    named = [layer.strip() for layer in layers.split(",")]
+    return [int(layer) if layer.removeprefix("-").isdecimal() else layer for layer in named]
+
+
+def _check_layers(encoder: encoders.Encoder, layers: str, model: Path) -> None:
+    """Refuse other layers than a model has; "auto" goes on with those that were chosen."""
+    asked = _layers(layers)
+    if asked is None or asked == "auto":
+        return
+    wanted = encoder.backbone.with_layers(LAST_LAYER if isinstance(asked, str) else asked)
+    if wanted.identity.layers != encoder.origin.layers:
+        raise MismatchError(
+            f"Expected the layers of {model}, {list(encoder.origin.layers)}, or no --layers, got {layers}. What was "
+            "learned cannot change its layers: give another --model."
+        )
 
 
 def _method(learner: str) -> str:
@@ -108,6 +134,8 @@ def _facts(
         "new_classes": result.new_classes,
         "examples": classifier.n_examples,
         "classes": len(classifier.classes_),
+        "layers": list(classifier.encoder.origin.layers),
+        "layer_choice": result.layer_choice,
         "feature_seconds": round(result.feature_seconds, 3),
         "learn_seconds": round(result.learn_seconds, 3),
         "solve_seconds": round(solve_seconds, 3),
@@ -122,6 +150,8 @@ def _lines(model: Path, facts: dict[str, Any], result: methods.Learned) -> list[
     lines.append(for_now + (f", {len(result.skipped):,} skipped" if result.skipped else ""))
     if result.new_classes:
         lines.append(f"new classes ({len(result.new_classes):,}): {listed(result.new_classes, 8, show=visible)}")
+    if result.layer_choice:
+        lines.append(result.layer_choice)
     if result.n_new:
         stages = ("feature", "features"), ("learn", "learning"), ("solve", "solving"), ("save", "saving")
         lines.append(", ".join(f"{title} {facts[f'{stage}_seconds']:.1f} s" for stage, title in stages))

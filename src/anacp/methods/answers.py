@@ -25,6 +25,7 @@ class Learned:
     skipped: list[tuple[Any, str]] = field(default_factory=list)  # input and reason
     feature_seconds: float = 0.0
     learn_seconds: float = 0.0
+    layer_choice: str | None = None  # which layers were chosen now, and why
 
 
 @dataclass(frozen=True)
