@@ -29,8 +29,11 @@ def canonical(layers: Sequence[Layer], widths: Mapping[Layer, int], name: str) -
 def nested(widths: Mapping[Layer, int]) -> tuple[Layers, ...]:
     """Return the last layer, then the same with more and more of those before it."""
     n = min(MOST, sum(isinstance(layer, int) for layer in widths))
-    more = [tuple(range(-k, 0)) for k in range(1, n + 1)]
-    return (LAST_LAYER, *((*layers, PATCHES) for layers in more)) if PATCHES in widths else tuple(more)
+    more: list[Layers] = [tuple(range(-k, 0)) for k in range(1, n + 1)]
+    if PATCHES not in widths:
+        return tuple(more)
+    with_patches: list[Layers] = [(*layers, PATCHES) for layers in more]
+    return (LAST_LAYER, *with_patches)
 
 
 def usual_layers(choices: Sequence[Layers], pooling: Pooling) -> Layers:

@@ -92,10 +92,11 @@ class Encoder:
         self._named_by_file = False
         self._made: tuple[Backbone, ...] | None = None
         self._making = OwnLock()
-        if isinstance(backbone, Backbone) and layers != "auto":
+        if isinstance(backbone, str):
+            if not backbone.startswith("hf:"):
+                preset(backbone)  # a misspelt name is answered now
+        elif not self.undecided:
             self.parts  # noqa: B018 (what does not fit is refused now)
-        elif not backbone.startswith("hf:"):
-            preset(backbone)  # a misspelt name is answered now
 
     def __repr__(self) -> str:
         return f"<Encoder {self._stated or self._given}>"
