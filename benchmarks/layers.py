@@ -1,12 +1,12 @@
 """What more layers of a frozen backbone bring: AnaCP on the last one, two, three and four, and which the data choose.
 
-    .venv/bin/python benchmarks/layers.py DATA --backbone NAME [--seeds 0 1 2] [--flips] [--seconds 150]
+    .venv/bin/python benchmarks/layers.py DATA --backbone NAME [--seeds 0 1 2] [--seconds 150]
 
 DATA is what `anacp run --dataset` takes, of images or texts. All classes are learned with AnaCP's defaults, then the
 test items predicted; beside it AnaCP as in the paper (drawn replay, dense random matrices) on the last layer. The
 choice is made from the training items alone, as `layers="auto"` makes it. Prints a table of docs/layers.md. Features
 are kept in ANACP_HOME, scores in OUTPUT; none is made again, and with --seconds the command stops after so long, to go
-on when it is given again. With --flips, images are learned a second time mirrored, in two ways.
+on when it is given again.
 """
 
 import argparse
@@ -16,17 +16,14 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
-from PIL import ImageOps
 
 from anacp import AnaCP
 from anacp.datasets import Dataset, open_dataset
 from anacp.encoders import Encoder, FeatureStore, LayerChoice
 from anacp.encoders.choice import layer_names
-from anacp.items import open_image
 from anacp.methods.choosing_layers import chosen_layers, computing_all, selected
 
 AS_PRINTED = {"replay": "sampled", "projection": "gaussian"}
-WAYS = ("", "mean of both", "both learned")
 
 
 class Material:
@@ -38,10 +35,7 @@ class Material:
 
     def computed(self, name: str) -> tuple[np.ndarray, list[bytes]]:
         if name not in self._all:
-            part, _, mirrored = name.partition(" ")
-            items = list(getattr(self.data, part).items)
-            if mirrored:
-                items = [ImageOps.mirror(open_image(item)) for item in items]
+            items = list(getattr(self.data, name).items)
             found = computing_all(self.encoder).encode(items, store=FeatureStore())
             self._all[name] = found.x, found.digests
         return self._all[name]
@@ -56,28 +50,18 @@ class Material:
         return found.origin.layers, found.choice, perf_counter() - start
 
 
-def score(material: Material, layers: tuple, way: str, seed: int, parameters: dict) -> dict[str, float]:
+def score(material: Material, layers: tuple, seed: int, parameters: dict) -> dict[str, float]:
     train, test = (material.features(name, layers) for name in ("train", "test"))
-    labels = material.data.train.labels
-    if way == "mean of both":
-        train = train + material.features("train mirrored", layers)
-        test = test + material.features("test mirrored", layers)
-    elif way == "both learned":
-        train = np.concatenate([train, material.features("train mirrored", layers)])
-        labels = np.concatenate([labels, labels])
     start = perf_counter()
-    model = AnaCP(random_state=seed, **parameters).partial_fit(train, labels).solve()
+    model = AnaCP(random_state=seed, **parameters).partial_fit(train, material.data.train.labels).solve()
     seconds = perf_counter() - start
     return {"accuracy": 100 * model.score(test, material.data.test.labels), "seconds": seconds, "d": train.shape[1]}
 
 
-def rows(choices: tuple, flips: bool) -> Iterator[tuple[str, tuple, str, dict]]:
-    yield "as in the paper, last", choices[0], "", AS_PRINTED
+def rows(choices: tuple) -> Iterator[tuple[str, tuple, dict]]:
+    yield "as in the paper, last", choices[0], AS_PRINTED
     for layers in choices:
-        yield layer_names(layers), layers, "", {}
-    for layers in choices[:2] if flips else ():
-        for way in WAYS[1:]:
-            yield f"{layer_names(layers)}, mirrored: {way}", layers, way, {}
+        yield layer_names(layers), layers, {}
 
 
 def main() -> None:
@@ -85,7 +69,6 @@ def main() -> None:
     parser.add_argument("data")
     parser.add_argument("--backbone", required=True)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    parser.add_argument("--flips", action="store_true")
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--output", type=Path, default=Path(__file__).parent / "results" / "layers")
     options = parser.parse_args()
@@ -95,19 +78,19 @@ def main() -> None:
     material = Material(open_dataset(options.data), Encoder(options.backbone, layers="auto"))
     layers, choice, seconds = material.chosen()
     print(f"{choice.words(layers)}; {seconds:.1f} s", flush=True)
-    wanted = list(rows(material.encoder.backbone.choices, options.flips))
+    wanted = list(rows(material.encoder.backbone.choices))
     for seed in options.seeds:
-        for title, used, way, parameters in wanted:
+        for title, used, parameters in wanted:
             if f"{title} {seed}" not in known:
-                known[f"{title} {seed}"] = score(material, used, way, seed, parameters)
+                known[f"{title} {seed}"] = score(material, used, seed, parameters)
                 path.write_text(json.dumps(known, indent=1))
             if perf_counter() - began > options.seconds:
                 raise SystemExit("not done yet: run it again")
     print("| layers | features | accuracy | learn and solve |\n|---|---|---|---|")
-    for title, used, way, _ in wanted:
+    for title, used, _ in wanted:
         own = [known[f"{title} {seed}"] for seed in options.seeds]
         found = np.array([one["accuracy"] for one in own])
-        mark = " (auto)" if title == layer_names(layers) and used == layers and not way else ""
+        mark = " (auto)" if title == layer_names(layers) and used == layers else ""
         spent = np.mean([one["seconds"] for one in own])
         print(f"| {title}{mark} | {own[0]['d']} | {found.mean():.2f} ± {found.std():.2f} | {spent:.1f} s |")
 
