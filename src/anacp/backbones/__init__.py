@@ -9,21 +9,26 @@ if TYPE_CHECKING:
     from anacp.backbones.exported import ExportedBackbone, exported_backbone
     from anacp.backbones.frozen import Backbone
     from anacp.backbones.graph import write_graph
-    from anacp.backbones.identity import LAST_LAYER
     from anacp.backbones.inputs import Arrays, digests, read_ahead
+    from anacp.backbones.layers import usual_layers
     from anacp.backbones.loading import backbone, known_backbone
     from anacp.backbones.network import PooledNetwork, blocks_of
     from anacp.backbones.preprocessing import ImagePreprocessing, TextPreprocessing
     from anacp.backbones.presets import PRESETS, Pooling, Preset, preset
+    from anacp.backbones.views import LAST_LAYER, PATCHES, Layer, Layers, LayerView
 
 __all__ = [
     "LAST_LAYER",
+    "PATCHES",
     "PRESETS",
     "Arrays",
     "Backbone",
     "EngineName",
     "ExportedBackbone",
     "ImagePreprocessing",
+    "Layer",
+    "LayerView",
+    "Layers",
     "PooledNetwork",
     "Pooling",
     "Preset",
@@ -35,6 +40,7 @@ __all__ = [
     "known_backbone",
     "preset",
     "read_ahead",
+    "usual_layers",
     "write_graph",
 ]
 

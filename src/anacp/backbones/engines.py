@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from anacp.backbones.exported import OnnxEngine
 from anacp.backbones.graph import write_graph
-from anacp.backbones.identity import LAST_LAYER
 from anacp.backbones.network import PooledNetwork, weights_hash
+from anacp.backbones.views import LAST_LAYER
 from anacp.errors import NumericalError, ParameterError, UnavailableError
 from anacp.files import home, replacing
 

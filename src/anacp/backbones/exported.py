@@ -25,6 +25,7 @@ from anacp.backbones.inputs import ImageReader, PlainTokenizer, Reader, TextRead
 from anacp.backbones.preprocessing import ImagePreprocessing, TextPreprocessing
 from anacp.backbones.seen import hash_of_files, remembered_hash
 from anacp.backbones.sources import Source, source_of
+from anacp.backbones.views import LayerView
 from anacp.errors import NumericalError
 from anacp.files import home, read_json, replacing
 from anacp.items import Modality
@@ -84,14 +85,15 @@ class ExportedBackbone:
     n_features: int
     reader: Reader
     engine: OnnxEngine
+    view: LayerView | None = None
 
     @property
     def batch_size(self) -> int:
         """How many inputs run together."""
         return min(self.reader.batch_size, self.engine.batch_size)
 
-    def run(self, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
-        """Return the features of what `reader` made of some inputs."""  # (n, d)
+    def compute(self, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
+        """Return all that is computed of what `reader` made of some inputs; `view` has the features of it."""
         return finite(self.engine.run(arrays), self.name, "cpu")
 
 
@@ -113,14 +115,19 @@ def exported_backbone(name: str, fingerprint: str, modality: Modality, n_feature
         if reader is None:
             return None
         engine = OnnxEngine(home() / "onnx" / file, expected=str(noted["digest"]))
-        if engine.n_features != n_features:
+        view = LayerView.restored(noted["view"]) if noted.get("view") else None
+        if engine.n_features != (n_features if view is None else noted["computed"]):
             return None
-        return ExportedBackbone(name, modality, n_features, reader, engine)
+        if view is not None and view.n_features != n_features:
+            return None
+        return ExportedBackbone(name, modality, n_features, reader, engine, view)
     except Exception:  # a note that is none, a package that is not here: whatever it is, torch can say it better
         return None
 
 
-def note_export(identity: Identity, engine: OnnxEngine, source: LoadedFrom, reader: Reader) -> None:
+def note_export(
+    identity: Identity, engine: OnnxEngine, source: LoadedFrom, reader: Reader, view: LayerView | None
+) -> None:
     """Note that a file, just compared with torch, computes what a backbone does that was loaded from some files."""
     noted = {
         "identity": asdict(identity),
@@ -129,6 +136,8 @@ def note_export(identity: Identity, engine: OnnxEngine, source: LoadedFrom, read
         "digest": engine.digest,
         "runtime": _runtime(),
         "plain_tokenizer": isinstance(reader, TextReader) and reader.is_plain(source.folder),
+        "view": asdict(view) if view else None,
+        "computed": engine.n_features,
     }
     place, text = _note(identity.fingerprint), json.dumps(noted, indent=1)
     with suppress(OSError):  # where nothing can be kept, torch is asked the next time too

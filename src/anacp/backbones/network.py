@@ -7,8 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from anacp.backbones.identity import LAST_LAYER
 from anacp.backbones.presets import Pooling
+from anacp.backbones.views import LAST_LAYER, PATCHES, Layer, Layers, LayerView
 from anacp.errors import MismatchError
 
 
@@ -21,11 +21,12 @@ class PooledNetwork(nn.Module):
         What has the layers.
     pooling : str
         How a layer becomes a row, the same for each.
-    layers : tuple of int
-        Which layers, in this order, counted from the first (0) or the last (-1).
+    layers : tuple of int or "patches"
+        Which layers, in this order, counted from the first (0) or the last (-1); "patches" is the mean over the patches
+        of the last one.
     """
 
-    def __init__(self, network: nn.Module, pooling: Pooling, layers: tuple[int, ...] = LAST_LAYER) -> None:
+    def __init__(self, network: nn.Module, pooling: Pooling, layers: Layers = LAST_LAYER) -> None:
         super().__init__()
         self.network = network
         self.pooling = pooling
@@ -36,12 +37,21 @@ class PooledNetwork(nn.Module):
         if self.layers == LAST_LAYER:
             return self._pooled(self._last(inputs, attention_mask), attention_mask)
         states = self._states(inputs, attention_mask)
-        return torch.cat([self._pooled(states[layer], attention_mask) for layer in self.layers], 1)
+        return torch.cat([self._layer(states, layer, attention_mask) for layer in self.layers], 1)
 
-    def widths(self, inputs: Tensor, attention_mask: Tensor | None = None) -> list[int]:
-        """Return how many numbers each layer gives, the first layer first."""
+    def widths(self, inputs: Tensor, attention_mask: Tensor | None = None) -> dict[Layer, int]:
+        """Return how many numbers each layer gives, the first layer first, counted from the last."""
         states = self._states(inputs, attention_mask)
-        return [self._pooled(state, attention_mask).shape[1] for state in states]
+        found: dict[Layer, int] = {
+            number - len(states): self._pooled(state, attention_mask).shape[1] for number, state in enumerate(states)
+        }
+        return found | ({PATCHES: states[-1].shape[-1]} if self.pooling == "class token" else {})
+
+    def _layer(self, states: list[Tensor], layer: Layer, attention_mask: Tensor | None) -> Tensor:
+        if isinstance(layer, int):
+            return self._pooled(states[layer], attention_mask)
+        config: Any = getattr(self.network, "config", None)
+        return states[-1][:, 1 + getattr(config, "num_register_tokens", 0) :].mean(1)
 
     def _last(self, inputs: Tensor, attention_mask: Tensor | None) -> Tensor:
         network: Any = self.network
@@ -76,6 +86,19 @@ class PooledNetwork(nn.Module):
         if self.pooling == "mean over pixels":
             return hidden.mean((2, 3))
         return hidden[:, 0] if self.pooling == "class token" else hidden.mean(1)
+
+
+class ViewedNetwork(nn.Module):
+    """Some layers of all that a network computes, as features: what an export runs."""
+
+    def __init__(self, pooled: PooledNetwork, view: LayerView) -> None:
+        super().__init__()
+        self.pooled = pooled
+        self.view = view
+
+    def forward(self, inputs: Tensor, attention_mask: Tensor | None = None) -> Tensor:
+        """Return features (n, d)."""
+        return torch.cat(self.view.parts(self.pooled(inputs, attention_mask)), 1)
 
 
 def blocks_of(network: nn.Module) -> list[nn.Module]:

@@ -74,6 +74,17 @@ _ALL = (
         licence="Apache-2.0",
         pretrained_on="1 billion English sentence pairs without class labels",
     ),
+    Preset(
+        name="mpnet-base",
+        architecture="transformers",
+        source="sentence-transformers/all-mpnet-base-v2",
+        modality="text",
+        n_features=768,
+        preprocessing=TextPreprocessing(max_tokens=128),  # what it was trained with
+        pooling="mean over tokens",
+        licence="Apache-2.0",
+        pretrained_on="1 billion English sentence pairs without class labels",
+    ),
     _dinov2("small", 384),
     _dinov2("base", 768),
     _dinov2("large", 1024),

@@ -2,9 +2,10 @@
 
 import os
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
+from anacp.backbones.packages import package_folder
+from anacp.backbones.pieces import PIECES
 from anacp.backbones.presets import Preset
 from anacp.backbones.presets import preset as find_preset
 from anacp.backbones.seen import files_of
@@ -46,18 +47,24 @@ def weights_folder() -> Path:
     return home() / "weights"
 
 
-def package_folder(package: str) -> Path | None:
-    """Return where a package is installed, without importing it; None if it is not."""
-    found = find_spec(package)
-    return Path(found.origin).parent if found is not None and found.origin is not None else None
-
-
 def folder_of(preset: Preset) -> str:
-    """Return where a preset is: in the weights folder, in its package, or else its name on the hub."""
+    """Return where a preset is: in the weights folder, in its package, or else its name on the hub.
+
+    What packages hold in pieces is put together in the weights folder first.
+    """
     own = weights_folder() / preset.name
+    if preset.name in PIECES and not own.is_dir() and PIECES[preset.name].paths:
+        PIECES[preset.name].join(own)
     package, inside = PACKAGES.get(preset.name, (None, ""))
     installed = package_folder(package) if package else None
     return str(own) if own.is_dir() else str(installed / inside) if installed else preset.source
+
+
+def packages_of(preset: Preset) -> tuple[str, ...]:
+    """Return the packages that carry a transformers preset, as pip names them."""
+    if preset.name in PIECES:
+        return PIECES[preset.name].packages
+    return (PACKAGES[preset.name][0].replace("_", "-"),) if preset.name in PACKAGES else ()
 
 
 def hub_folder(name: str) -> str:

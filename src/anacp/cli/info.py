@@ -41,6 +41,7 @@ def info(
         "model": str(model),
         "kind": kind,
         "backbone": header.get("backbone") or header.get("network"),
+        "layer_choice": header.get("layer_choice"),
         "learner": header.get("learner") or header.get("method"),
         "parameters": header["parameters"],
         "n_features": header.get("n_features"),
@@ -98,11 +99,19 @@ def _kept(file: files.TensorFile) -> str | None:
     return None
 
 
+def _choice(facts: dict[str, Any]) -> dict[str, str]:
+    if not facts["layer_choice"]:
+        return {}
+    choice, origin = encoders.LayerChoice.restored(facts["layer_choice"]), encoders.Origin.restored(facts["backbone"])
+    return {"chosen": choice.words(origin.layers)}
+
+
 def _lines(facts: dict[str, Any]) -> dict[str, str]:
     backbone, classes = facts["backbone"], counted(len(facts["classes"]), "class")
     lines = {
         "kind": KINDS[facts["kind"]],
         "backbone": str(encoders.Origin.restored(backbone)) if backbone else "none",
+        **_choice(facts),
         "learner": facts["learner"],
         "learned": classes if facts["examples"] is None else f"{counted(facts['examples'], 'example')} of {classes}",
         "size": f"{format_bytes(facts['bytes'])}, {'every bit' if facts['exact'] else 'large matrices in fewer bits'}",

@@ -10,12 +10,14 @@ from typing import Annotated, Any
 import typer
 
 from anacp import cli, datasets, encoders, items, methods
+from anacp.backbones import LAST_LAYER
 from anacp.cli.options import (
     AsJson,
     Exact,
     Examples,
     Label,
     LabelColumn,
+    LayersOption,
     OnBad,
     OnErrorOption,
     PathColumn,
@@ -44,6 +46,7 @@ def learn(
     learner: Annotated[
         str | None, typer.Option(help="AnaCP if left out; FILE.py for a method of your own.", show_default=False)
     ] = None,
+    layers: LayersOption = None,
     label: Label = None,
     split: Split = None,
     on_error: OnBad = OnErrorOption.refuse,
@@ -69,7 +72,7 @@ def learn(
     )
     before = FileBefore(model)
     with kept(lambda: f"{before.words()} {_kept_features(model)}".strip()), locked(model):
-        classifier = _open(model, found.modality, backbone, learner, remote_code)
+        classifier = _open(model, found.modality, backbone, learner, layers, remote_code)
         with cli.shown_progress(console) as report:
             options: dict[str, Any] = {"on_error": on_error.value, "on_conflict": on_error.value, "report": report}
             options["source"] = source_of(examples)
@@ -93,12 +96,13 @@ def learn(
 
 
 def _open(
-    model: Path, modality: str, backbone: str | None, learner: str | None, remote_code: bool
+    model: Path, modality: str, backbone: str | None, learner: str | None, layers: str | None, remote_code: bool
 ) -> methods.Classifier:
     store = _unfinished(model)
     method = None if learner is None else _method(learner)
     if not model.exists():
-        encoder = encoders.Encoder(backbone or BACKBONES[modality], remote_code=remote_code)
+        name = backbone or BACKBONES[modality]
+        encoder = encoders.Encoder(name, layers=_layers(layers), remote_code=remote_code)
         return methods.Classifier(encoder, method or "AnaCP", store=store)
     classifier = methods.Classifier.load(model, backbone=backbone, store=store, remote_code=remote_code)
     if classifier.modality != modality:
@@ -106,6 +110,8 @@ def _open(
             f"Expected {classifier.modality}s, which {model} was learned with ({classifier.encoder.name}), "
             f"got {modality}s. Give another --model for these."
         )
+    if layers is not None:
+        _check_layers(classifier.encoder, layers, model)
     asked, learned = None if method is None else methods.find_method(method).new(), classifier.learner
     if asked is not None and (type(asked) is not type(learned) or asked.get_params() != learned.get_params()):
         raise MismatchError(
@@ -113,6 +119,27 @@ def _open(
             "What was learned cannot change its method: give another --model."
         )
     return classifier
+
+
+def _layers(layers: str | None) -> encoders.LayersChoice | None:
+    """Return what is said of layers: a word, or numbers and names with commas between."""
+    if layers is None or layers == "auto" or layers == "last":
+        return layers
+    named = [layer.strip() for layer in layers.split(",")]
+    return [int(layer) if layer.removeprefix("-").isdecimal() else layer for layer in named]
+
+
+def _check_layers(encoder: encoders.Encoder, layers: str, model: Path) -> None:
+    """Refuse other layers than a model has; "auto" goes on with those that were chosen."""
+    asked = _layers(layers)
+    if asked is None or asked == "auto":
+        return
+    wanted = encoder.backbone.with_layers(LAST_LAYER if isinstance(asked, str) else asked)
+    if wanted.identity.layers != encoder.origin.layers:
+        raise MismatchError(
+            f"Expected the layers of {model}, {list(encoder.origin.layers)}, or no --layers, got {layers}. What was "
+            "learned cannot change its layers: give another --model."
+        )
 
 
 def _method(learner: str) -> str:
@@ -160,6 +187,8 @@ def _facts(
         "new_classes": result.new_classes,
         "examples": classifier.n_examples,
         "classes": len(classifier.classes_),
+        "layers": list(classifier.encoder.origin.layers),
+        "layer_choice": result.layer_choice,
         "feature_seconds": round(result.feature_seconds, 3),
         "learn_seconds": round(result.learn_seconds, 3),
         "solve_seconds": round(solve_seconds, 3),
@@ -187,6 +216,8 @@ def _lines(
     lines.append(f"{counted(facts['known_examples'], 'example')} known already, {facts['new_examples']:,} new{rest}")
     if result.new_classes:
         lines.append(f"new classes ({len(result.new_classes):,}): {listed(result.new_classes, 8, show=visible)}")
+    if result.layer_choice:
+        lines.append(result.layer_choice)
     if result.n_new:
         stages = ("feature", "features"), ("learn", "learning"), ("solve", "solving"), ("save", "saving")
         lines.append(", ".join(f"{title} {facts[f'{stage}_seconds']:.1f} s" for stage, title in stages))

@@ -51,6 +51,15 @@ Backbone = Annotated[
         show_default=False,
     ),
 ]
+LayersOption = Annotated[
+    str | None,
+    typer.Option(
+        "--layers",
+        help="Layers of the backbone that give features: last (if left out), auto (chosen by these examples, for "
+        "good), or some, such as -2,-1.",
+        show_default=False,
+    ),
+]
 RemoteCode = Annotated[
     bool,
     typer.Option("--remote-code", help="Run Python files that come with the --backbone given: only if you trust it."),

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 from anacp.doors import door
 
 if TYPE_CHECKING:
-    from anacp.encoders.encoder import Encoder
+    from anacp.encoders.choice import LayerChoice
+    from anacp.encoders.encoder import Encoder, LayersChoice
     from anacp.encoders.encoding import Encoded, EncodingPass
     from anacp.encoders.header import ADAPTATION, ENCODER
     from anacp.encoders.origin import ORIGIN, Origin
@@ -21,6 +22,8 @@ __all__ = [
     "EncodingPass",
     "FeatureEntry",
     "FeatureStore",
+    "LayerChoice",
+    "LayersChoice",
     "Origin",
     "StoredFeatures",
 ]

@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Literal
 
 from torch import Tensor
 
 from anacp.adaptation import Adaptation
-from anacp.backbones import Backbone, EngineName, digests, known_backbone, preset
+from anacp.backbones import LAST_LAYER, Backbone, EngineName, Layer, Layers, digests, known_backbone, preset
 from anacp.backbones import backbone as load_backbone
+from anacp.encoders.choice import LayerChoice
 from anacp.encoders.encoding import Encoded, EncodingPass, Wanted
 from anacp.encoders.header import ADAPTATION
 from anacp.encoders.origin import Origin
 from anacp.encoders.store import FeatureStore
-from anacp.errors import ParameterError
+from anacp.errors import NotLearnedError, ParameterError
 from anacp.items import Modality, OnError, as_items
 from anacp.progress import Report
 from anacp.threads import OwnLock
+
+LayersChoice = Literal["auto", "last"] | Sequence[Layer]
 
 _LOADING = OwnLock()  # a backbone is frozen, so that the encoders and threads of a process share one
 
@@ -48,8 +51,13 @@ class Encoder:
         How the backbone is adapted, see `anacp.adaptation.adapt`.
     concatenate : bool, default=False
         Frozen and adapted features side by side, instead of the adapted ones; `NCM` on them is APER (Zhou et al. 2024).
-    layers : sequence of int, optional
-        Which layers give features, side by side: 0 is the first, -1 the last. The last one by default.
+    layers : {"auto", "last"} or sequence of int or str, optional
+        Which layers give features, side by side, each scaled to length one where there are several: 0 or "block 0" is
+        the first, -1 or "last" the last, see `Backbone.with_layers`. With "auto" a classifier chooses them by the first
+        examples that it learns; before that, the encoder has no features. As the backbone has them by default, which is
+        the last one.
+    scaled : bool, optional
+        Scale each layer to length one, or none; by default where there are several.
     engine : {"auto", "onnx", "torch"}, default="auto"
         What runs a backbone given by name.
     device : str, default="cpu"
@@ -66,7 +74,8 @@ class Encoder:
         *,
         adaptation: Adaptation | None = None,
         concatenate: bool = False,
-        layers: Sequence[int] | None = None,
+        layers: LayersChoice | None = None,
+        scaled: bool | None = None,
         engine: EngineName = "auto",
         device: str = "cpu",
         origin: Origin | None = None,
@@ -75,16 +84,19 @@ class Encoder:
         if concatenate and adaptation is None:
             raise ParameterError("Expected an adaptation, to put adapted features beside the frozen ones, got none.")
         self.adaptation, self.concatenate = adaptation, concatenate
-        self._given, self._layers = backbone, layers
+        self.choice: LayerChoice | None = None
+        self._given, self._scaled = backbone, scaled
+        self._layers = LAST_LAYER if layers == "last" else layers
         self._engine: EngineName = engine
         self._device, self._stated, self._remote_code = device, origin, remote_code
         self._named_by_file = False
         self._made: tuple[Backbone, ...] | None = None
         self._making = OwnLock()
-        if isinstance(backbone, Backbone):
+        if isinstance(backbone, str):
+            if not backbone.startswith("hf:"):
+                preset(backbone)  # a misspelt name is answered now
+        elif not self.undecided:
             self.parts  # noqa: B018 (what does not fit is refused now)
-        elif not backbone.startswith("hf:"):
-            preset(backbone)  # a misspelt name is answered now
 
     def __repr__(self) -> str:
         return f"<Encoder {self._stated or self._given}>"
@@ -102,11 +114,16 @@ class Encoder:
     @property
     def parts(self) -> tuple[Backbone, ...]:
         """What runs on each item, the features side by side: the frozen network, the adapted one, or both."""
+        if self._layers == "auto":
+            raise NotLearnedError(
+                "Expected layers that are chosen, got layers='auto' before anything was learned by which to choose "
+                "them. Teach a Classifier with this encoder first, or state the layers."
+            )
         with self._making:
             if self._made is None:
                 made = self._adapted()
                 if self._layers is not None:
-                    made = tuple(part.with_layers(self._layers) for part in made)
+                    made = tuple(part.with_layers(self._layers, scaled=self._scaled) for part in made)
                 found = _origin(made)
                 if self._stated is not None:
                     self._stated.check(found)
@@ -119,6 +136,19 @@ class Encoder:
             return (self.backbone,)
         adapted = self.adaptation.apply(self.backbone)
         return (self.backbone, adapted) if self.concatenate else (adapted,)
+
+    @property
+    def undecided(self) -> bool:
+        """Whether layers have still to be chosen."""
+        return self._layers == "auto"
+
+    def decided(self, layers: Layers, choice: LayerChoice | None = None, *, scaled: bool | None = None) -> Encoder:
+        """Return this encoder with these layers, and why it has them."""
+        options: dict[str, Any] = {"engine": self._engine, "device": self._device, "remote_code": self._remote_code}
+        adapted: dict[str, Any] = {"adaptation": self.adaptation, "concatenate": self.concatenate}
+        made = Encoder(self._given, layers=layers, scaled=scaled, **adapted, **options)
+        made.choice = choice
+        return made
 
     @property
     def origin(self) -> Origin:
@@ -143,7 +173,7 @@ class Encoder:
     @property
     def modality(self) -> Modality:
         """What goes in: "image" or "text"."""
-        return self.origin.modality
+        return self.backbone.modality if self.undecided else self.origin.modality
 
     @property
     def n_features(self) -> int:
@@ -193,6 +223,8 @@ class Encoder:
     def contents(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return what a model file keeps: facts for its header, and tensors."""
         header: dict[str, Any] = {"backbone": self.origin.header()}
+        if self.choice is not None:
+            header["layer_choice"] = self.choice.header()
         if self.adaptation is None:
             return header, {}
         header["adaptation"] = self.adaptation.header() | {"concatenate": self.concatenate}
@@ -222,12 +254,14 @@ class Encoder:
             adaptation=Adaptation.restored(stated, own) if stated else None,
             concatenate=bool(stated and stated["concatenate"]),
             layers=origin.layers,
+            scaled=origin.scaled,
             engine=engine,
             device=device,
             origin=origin,
             remote_code=remote_code,
         )
         made._named_by_file = backbone is None
+        made.choice = LayerChoice.restored(header["layer_choice"]) if "layer_choice" in header else None
         if backbone is not None:
             made.parts  # noqa: B018 (another one is refused now)
         return made

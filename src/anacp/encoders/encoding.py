@@ -44,7 +44,7 @@ class Passing:
     digest: bytes = b""
     source: Any = None
     problem: ImageError | None = None
-    rows: dict[int, NDArray[np.float32]] = field(default_factory=dict)  # by the number of the part that made it
+    rows: dict[int, NDArray[np.float32]] = field(default_factory=dict)  # computed, by the number of the part
     seconds: float = 0.0  # what the rows that were found took when they were computed
     arrays: Arrays = field(default_factory=dict)
     cut: bool = False
@@ -67,7 +67,8 @@ class EncodingPass:
         wanted: Wanted | None,
     ) -> None:
         self._parts, self._items = parts, items
-        self._stored = [store.features(cast("Backbone", part)) for part in parts] if store is not None else []
+        self._numbered = list(enumerate(parts))
+        self._stored = [store.features(cast("Backbone", part).whole) for part in parts] if store is not None else []
         self._on_error, self._wanted = on_error, wanted
         self._x = np.empty((len(items), sum(part.n_features for part in parts)), np.float32)
         self._kept: list[int] = []
@@ -147,7 +148,8 @@ class EncodingPass:
         readable = [one for one in group if one.problem is None]
         self._compute(readable)
         for one in readable:
-            self._x[one.position] = np.concatenate([one.rows[number] for number in range(len(self._parts))])
+            rows = (part.view(one.rows[number]) if part.view else one.rows[number] for number, part in self._numbered)
+            self._x[one.position] = np.concatenate(list(rows))
             self._kept.append(one.position)
             self._digests.append(one.digest)
             self._cut.extend([one.position] if one.cut else [])
@@ -159,7 +161,7 @@ class EncodingPass:
         for number, part in enumerate(self._parts):
             for start in range(0, len(missing[number]), part.batch_size):
                 batch = missing[number][start : start + part.batch_size]
-                for one, row in zip(batch, part.run(_together(batch)), strict=True):
+                for one, row in zip(batch, part.compute(_together(batch)), strict=True):
                     one.rows[number] = row
         spent, self._clock = perf_counter() - self._clock, perf_counter()
         self._seconds += spent

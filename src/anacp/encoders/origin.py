@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from anacp.backbones import LAST_LAYER
+from anacp.backbones import LAST_LAYER, Layers
+from anacp.encoders.choice import LAYER, layer_names
 from anacp.errors import MismatchError
 from anacp.files import Fact, Record
 from anacp.items import Modality
@@ -23,7 +24,7 @@ ORIGIN = Record(
         "n_features": Fact.whole(1),
         "adaptation": Fact.name(10_000).or_nothing,
     },
-    {"layers": Fact.whole().several},
+    {"layers": LAYER.several, "scaled": Fact.flag()},
 )
 
 
@@ -36,19 +37,20 @@ class Origin:
     modality: Modality
     n_features: int
     adaptation: str | None = None
-    layers: tuple[int, ...] = LAST_LAYER
+    layers: Layers = LAST_LAYER
+    scaled: bool = False  # each layer to length one
 
     @classmethod
     def of(cls, backbone: Backbone) -> Origin:
         """Return what is to be remembered of a backbone."""
         name, identity = backbone.preset.name, backbone.identity
-        return cls(
-            name, backbone.fingerprint, backbone.modality, backbone.n_features, identity.adaptation, identity.layers
-        )
+        features = backbone.fingerprint, backbone.modality, backbone.n_features
+        return cls(name, *features, identity.adaptation, identity.layers, identity.scaled)
 
     def header(self) -> dict[str, Any]:
-        """Return it ready for JSON; files have no word on layers where there is only the last."""
-        return {key: value for key, value in asdict(self).items() if key != "layers" or value != LAST_LAYER}
+        """Return it ready for JSON; files have no word on layers where there is only the last, as it is."""
+        usual = {"layers": LAST_LAYER, "scaled": False}
+        return {key: value for key, value in asdict(self).items() if key not in usual or value != usual[key]}
 
     @classmethod
     def restored(cls, header: Mapping[str, Any]) -> Origin:
@@ -57,7 +59,7 @@ class Origin:
 
     def __str__(self) -> str:
         adapted = f", adapted: {self.adaptation}" if self.adaptation else ""
-        layers = "" if self.layers == LAST_LAYER else f", layers {', '.join(map(str, self.layers))}"
+        layers = "" if self.layers == LAST_LAYER else f", layers {layer_names(self.layers)}"
         return f"{self.name} (fingerprint {self.fingerprint[:12]}{adapted}{layers})"
 
     def check(self, other: Origin) -> None:
@@ -69,7 +71,7 @@ class Origin:
         elif self.adaptation != other.adaptation:
             advice = "Give the adapted backbone itself: `Classifier.load(path, backbone=adapted)`."
         elif self.layers != other.layers:
-            advice = f"Use `with_layers({list(self.layers)})` of it."
+            advice = f"Use `with_layers({list(self.layers)})` of it, or teach both with the same layers."
         else:
             advice = "The weights or their preprocessing have changed: bring back those it was learned with."
         raise MismatchError(f"Expected the backbone that the model was learned with, {self}, got {other}. {advice}")

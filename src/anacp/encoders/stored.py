@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from anacp.backbones import Backbone
+from anacp.backbones import Backbone, Layers
 from anacp.errors import AnacpError, FeatureStoreError
 from anacp.files import Fact, FileKind, Record, TensorFile, read_json, replacing, sweep_leftovers, write_tensors
 from anacp.items import content_hash
@@ -39,7 +39,7 @@ class FeatureCard:
     backbone: str
     fingerprint: str
     adaptation: str | None
-    layers: tuple[int, ...]
+    layers: Layers
     n_features: int
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     written_by: str = f"anacp {__version__}"

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from anacp.doors import door
-from anacp.files.atomic import locked, remove_folder, replacing, sweep_leftovers
+from anacp.files.atomic import locked, new_folder, remove_folder, replacing, sweep_leftovers
 from anacp.files.disk import advice
 from anacp.files.documents import parse_json, read_json, read_toml
 from anacp.files.facts import Fact, Record
@@ -30,6 +30,7 @@ __all__ = [
     "advice",
     "home",
     "locked",
+    "new_folder",
     "open_regular",
     "parse_json",
     "read_arrays",

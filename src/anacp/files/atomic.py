@@ -31,6 +31,30 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """Lend a folder to fill; it becomes `path` at the end, for good, and vanishes on an error.
+
+    What is written beside it vanishes in any case. If another process was quicker, its folder stays.
+    """
+    with writing(path):
+        _make_folders(path.parent)
+        sweep_leftovers(path.parent, path.name)
+        with _own_folder(path) as around:
+            folder = around / path.name
+            folder.mkdir()
+            yield folder
+            for file in folder.iterdir():
+                with file.open("rb+") as written:
+                    _sync(written.fileno())
+            try:
+                folder.rename(path)
+            except OSError:
+                if not path.is_dir():
+                    raise
+            _sync_folder(path.parent)
+
+
+@contextlib.contextmanager
 def _lent(path: Path) -> Iterator[Path]:
     _make_folders(path.parent)
     sweep_leftovers(path.parent, path.name)

@@ -35,6 +35,7 @@ class Learned:
     cut: list[Any] = field(default_factory=list)  # texts longer than the network reads: it saw their beginning
     feature_seconds: float = 0.0
     learn_seconds: float = 0.0
+    layer_choice: str | None = None  # which layers were chosen now, and why
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,14 @@ from sklearn.base import clone
 
 from anacp.adaptation import Adaptation
 from anacp.backbones import Backbone, EngineName
-from anacp.encoders import ADAPTATION, Encoder, FeatureStore
+from anacp.encoders import ADAPTATION, Encoder, FeatureStore, LayersChoice
 from anacp.errors import InputError, MismatchError, ModelFileError, NotLearnedError, ParameterError
 from anacp.files import TensorFile, write_tensors
 from anacp.items import OnError, as_items
 from anacp.labels import label_array
 from anacp.learners import LEARNER, MODEL, Labels, Learner, check_kind, contents, label_kind, restored
 from anacp.methods.answers import Answers, Forgotten, Learned, name_of
+from anacp.methods.choosing_layers import chosen_layers, computing_all, selected
 from anacp.methods.conflicts import Conflicts, OnConflict
 from anacp.methods.finding import find_method, learner_class
 from anacp.methods.header import CLASSIFIER
@@ -53,6 +54,9 @@ class Classifier:
         needed.
     learner : str or Learner, default="AnaCP"
         The name of a method, or a learner that has learned nothing yet, whose parameters are taken.
+    layers : {"auto", "last"} or sequence of int or str, optional
+        Which layers of a backbone give features, see `Encoder`; an encoder states its own. With "auto" they are chosen
+        by the first examples that are learned, for good.
     store : FeatureStore, optional
         Where features are kept, so that work that was stopped goes on where it was. Without one nothing but the model
         file is ever written.
@@ -68,9 +72,12 @@ class Classifier:
         encoder: str | Backbone | Encoder = "efficientnet-lite0",
         learner: str | Learner[Any] = "AnaCP",
         *,
+        layers: LayersChoice | None = None,
         store: FeatureStore | None = None,
     ) -> None:
-        self.encoder = encoder if isinstance(encoder, Encoder) else Encoder(encoder)
+        if isinstance(encoder, Encoder) and layers is not None:
+            raise ParameterError("Expected layers of a backbone, got those of an encoder, which states its own.")
+        self.encoder = encoder if isinstance(encoder, Encoder) else Encoder(encoder, layers=layers)
         self.store = store
         self._taught = Taught(_untaught(learner), LearnedExamples())
         self._turn = OwnLock()  # held by the thread that changes what was taught
@@ -160,7 +167,9 @@ class Classifier:
             return is_wanted and not again and not examples.holds(*example)
 
         start = perf_counter()
-        found = self.encoder.encode(items, store=self.store, on_error=on_error, wanted=is_new, report=report)
+        before = self.encoder
+        encoder = computing_all(before) if before.undecided else before
+        found = encoder.encode(items, store=self.store, on_error=on_error, wanted=is_new, report=report)
         if conflicts.found and on_conflict == "refuse":
             raise conflicts.error()
         left_out = conflicts.positions if on_conflict == "skip" else set()
@@ -170,13 +179,17 @@ class Classifier:
             # Another thread may have learned some of them since they were looked for.
             is_fresh = ~taught.examples.contains(names[found.kept], found.digests)
             rows = np.flatnonzero(is_fresh & ~np.isin(found.kept, list(left_out)))
-            new = names[found.kept[rows]]
+            new, digests = names[found.kept[rows]], [found.digests[row] for row in rows]
             if len(new):
-                moves = Moves.of(found.x[rows], [found.digests[row] for row in rows], after=new)
+                x, encoder = found.x[rows], self.encoder
+                if before.undecided:
+                    # Another thread may have had them chosen since.
+                    encoder = chosen_layers(before, x, new, digests) if encoder.undecided else encoder
+                    x = selected(before, x, encoder.origin.layers)
+                moves = Moves.of(x, digests, after=new)
                 learned = taught.moved(moves)
-                self._taught = learned.after(
-                    taught, "learn", len(new), np.unique(new).tolist(), source=source, undo=moves
-                )
+                after = learned.after(taught, "learn", len(new), np.unique(new).tolist(), source=source, undo=moves)
+                self.encoder, self._taught = encoder, after  # in this order: what was learned has an encoder
         return Learned(
             n_new=len(new),
             n_known=len(items) - len(new) - len(found.skipped) - len(left_out),
@@ -186,6 +199,7 @@ class Classifier:
             cut=[items[position] for position in found.cut],
             feature_seconds=encoded - start,
             learn_seconds=perf_counter() - encoded,
+            layer_choice=self._choice if before.undecided else None,
         )
 
     def forget(
@@ -447,9 +461,17 @@ class Classifier:
         """Print the backbone, and what is stored, numbers and bytes by part."""
         origin, taught = self.encoder.origin, self._taught
         print(f"{origin}: {origin.modality}s to {origin.n_features} features")
+        if self._choice:
+            print(self._choice)
         taught.learner.summary()
         n = len(taught.examples)
         print(f"{counted(n, 'example')} known by {format_bytes(8 * n)} of digests")
+
+    @property
+    def _choice(self) -> str | None:
+        """Which layers were chosen and why, in words; None if they were stated, or are still to be chosen."""
+        encoder = self.encoder
+        return encoder.choice.words(encoder.origin.layers) if encoder.choice else None
 
     def _something(self) -> Taught:
         """Return what was taught, or say that nothing was."""
