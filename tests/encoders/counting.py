@@ -38,13 +38,13 @@ class Counting:
     def __init__(self, engine: str = "torch") -> None:
         backbone = small(engine)
         self.rows = 0
-        run = backbone.run
+        compute = backbone.compute
 
         def counted(arrays):
             self.rows += len(arrays["pixel_values"])
-            return run(arrays)
+            return compute(arrays)
 
-        backbone.run = counted
+        backbone.compute = counted
         self.encoder = Encoder(backbone)
 
 

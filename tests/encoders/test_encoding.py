@@ -105,13 +105,13 @@ def test_what_is_not_wanted_is_passed_over(files) -> None:
 
 def test_progress_and_cost(files, store) -> None:
     backbone = small()
-    run, seen = backbone.run, []
+    run, seen = backbone.compute, []
 
     def slow(arrays):
         time.sleep(0.01)
         return run(arrays)
 
-    backbone.run = slow
+    backbone.compute = slow
     first = Encoder(backbone).encode(files, store=store, report=seen.append)
     assert [step.done for step in seen] == [8, 16, 20]
     assert seen[-1].share == 1
