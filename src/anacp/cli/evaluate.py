@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anacp import cli, datasets, evaluation, methods, reports
-from anacp.cli.options import AsJson, Backbone, ModelPath, RemoteCode, Split
+from anacp import cli, datasets, evaluation, learners, methods, reports
+from anacp.cli.options import AsJson, Backbone, Keep, MeasuredBy, ModelPath, RemoteCode, Split
 from anacp.errors import InputError
 from anacp.files import replacing
 from anacp.words import counted, visible
@@ -35,6 +35,14 @@ def evaluate(
         ),
     ],
     split: Split = None,
+    unknown_data: Annotated[
+        Path | None,
+        typer.Option(
+            help="Examples of classes that the model never learned, besides those in PATH.", show_default=False
+        ),
+    ] = None,
+    keep: Keep = None,
+    by: MeasuredBy = "both",
     output: Annotated[
         Path | None, typer.Option(help="Folder for confusion.png and results.json.", show_default=False)
     ] = None,
@@ -42,7 +50,7 @@ def evaluate(
     remote_code: RemoteCode = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure accuracy, class by class, and whether the probabilities can be trusted."""
+    """Measure accuracy, class by class, whether the probabilities can be trusted, and what the model finds unknown."""
     import numpy as np
 
     console = cli.Screen(quiet=as_json)
@@ -52,9 +60,16 @@ def evaluate(
     known = np.isin(every.labels, loaded.classes_)
     if not known.any():
         raise InputError(f"Expected examples of classes that {model} knows in {path}, got none of {len(every)}.")
-    examples = every.take(known)
+    examples, others = every.take(known), [every.take(~known)]
+    if unknown_data is not None:
+        more = read(unknown_data, split=None if split is None else "all")
+        others.append(more.take(~np.isin(more.labels, loaded.classes_)))
+    strangers = [item for part in others for item in part.items]
+    share = learners.KEEP if keep is None else keep
+    asked = share if strangers and not isinstance(loaded, methods.TrainedMethod) else None
     with cli.shown_progress(console) as report:
-        found = methods.answer(loaded, list(examples.items), report=report)
+        found = methods.answer(loaded, list(examples.items), report=report, keep=asked, by=by)
+        answered = None if asked is None else methods.answer(loaded, strangers, report=report, keep=asked, by=by)
     n_learned = (
         int(loaded.learned(found.digests, examples.labels).sum()) if isinstance(loaded, methods.Classifier) else 0
     )
@@ -72,6 +87,7 @@ def evaluate(
         "expected_calibration_error": evaluation.expected_calibration_error(confidence, correct),
         "learned_examples": n_learned,
         "unknown_class_examples": len(every) - len(examples),
+        "unknown": _unknown(correct, found.familiarity, answered and answered.familiarity, share),
         "per_class": [asdict(result) | {"accuracy": result.accuracy} for result in results],
     }
     if output is not None:
@@ -82,6 +98,23 @@ def evaluate(
     _show(console, facts, results)
     if output is not None:
         console.print(f"\n{output}/: confusion.png, results.json", highlight=False, soft_wrap=True, markup=False)
+
+
+def _unknown(
+    correct: NDArray[np.bool_], known: NDArray[Any] | None, unknown: NDArray[Any] | None, keep: float
+) -> dict[str, Any] | None:
+    """Return how well unknown examples are told from known ones; None if there were none, or the model cannot tell."""
+    if known is None or unknown is None:
+        return None
+    return {
+        "examples": len(unknown),
+        "keep": keep,
+        "known_kept": 100 * float((known >= 0).mean()),
+        "unknown_found": 100 * float((unknown < 0).mean()),
+        "accuracy_with_rejection": 100 * evaluation.accuracy_with_rejection(correct, known, unknown),
+        "auroc": 100 * evaluation.auroc(known, unknown),
+        "false_positives_at_95": 100 * evaluation.false_positive_rate(known, unknown),
+    }
 
 
 def _show(console: Console, facts: dict[str, Any], results: list[evaluation.ClassResult]) -> None:
@@ -96,6 +129,14 @@ def _show(console: Console, facts: dict[str, Any], results: list[evaluation.Clas
     if facts["unknown_class_examples"]:
         left_out = f"left out: {facts['unknown_class_examples']:,} examples of classes that the model does not know"
         console.print(left_out, highlight=False, soft_wrap=True)
+    if unknown := facts["unknown"]:
+        told = (
+            f"unknown: of {counted(unknown['examples'], 'example')} {unknown['unknown_found']:.1f} % found, "
+            f"{unknown['known_kept']:.1f} % of the others kept (asked for {100 * unknown['keep']:g}); with these "
+            f"{unknown['accuracy_with_rejection']:.1f} % right, AUROC {unknown['auroc']:.1f}, "
+            f"{unknown['false_positives_at_95']:.1f} % taken for known where 95 % are kept"
+        )
+        console.print(told, highlight=False, soft_wrap=True)
     if facts["learned_examples"]:
         warning = f"{facts['learned_examples']:,} of these examples were learned: the accuracy flatters the model"
         console.print(warning, highlight=False, soft_wrap=True)

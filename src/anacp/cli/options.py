@@ -44,4 +44,12 @@ Exact = Annotated[
     bool,
     typer.Option("--exact", help="Keep every bit in the file, instead of 8 bits for each entry of large matrices."),
 ]
+Keep = Annotated[
+    float | None,
+    typer.Option(help="The share of examples of known classes to be recognised as such (0.95).", show_default=False),
+]
+MeasuredBy = Annotated[
+    str,
+    typer.Option("--by", help="What tells the unknown: the largest score, the distance to the classes, or both."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, nothing else.")]

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from anacp import cli, datasets, methods
-from anacp.cli.options import AsJson, Backbone, ModelPath, OnErrorOption, RemoteCode
+from anacp import cli, datasets, learners, methods
+from anacp.cli.options import AsJson, Backbone, Keep, MeasuredBy, ModelPath, OnErrorOption, RemoteCode
 from anacp.cli.say import say
 from anacp.errors import InputError
 from anacp.words import visible
@@ -26,6 +26,9 @@ def predict(
         ),
     ],
     top: Annotated[int, typer.Option(min=1, help="How many classes to name.")] = 3,
+    unknown: Annotated[bool, typer.Option("--unknown", help="Say what is none of the classes learned.")] = False,
+    keep: Keep = None,
+    by: MeasuredBy = "both",
     on_error: Annotated[OnErrorOption, typer.Option(help="An image that cannot be read.")] = OnErrorOption.refuse,
     backbone: Backbone = None,
     remote_code: RemoteCode = False,
@@ -36,17 +39,22 @@ def predict(
     predictor = methods.Predictor(model, backbone=backbone, remote_code=remote_code)
     names, items = {"text": _texts, "image": _images, "features": _rows}[predictor.modality](inputs)
     with cli.shown_progress(console) as report:
-        found = predictor.answer(items, on_error=on_error.value, report=report)
+        share = learners.KEEP if unknown and keep is None else keep
+        found = predictor.answer(items, on_error=on_error.value, report=report, keep=share, by=by)
     named, ranked = [names[row] for row in found.kept], found.ranked(top)
+    heights = [None] * len(named) if found.familiarity is None else found.familiarity.tolist()
     if as_json:
         rows: list[dict[str, Any]] = [
             {"input": name, "top": [{"label": label, "probability": p} for label, p in best]}
-            for name, best in zip(named, ranked, strict=True)
+            | ({} if height is None else {"unknown": height < 0, "familiarity": height})
+            for name, best, height in zip(named, ranked, heights, strict=True)
         ]
         print(json.dumps(rows + [{"input": str(item), "error": reason} for item, reason in found.skipped]))
         return
-    for name, best in zip(named, ranked, strict=True):
-        say("\t".join([visible(name), *(f"{visible(label)} {probability:.2f}" for label, probability in best)]))
+    for name, best, height in zip(named, ranked, heights, strict=True):
+        none = ["unknown"] if height is not None and height < 0 else []
+        likely = [f"{visible(label)} {probability:.2f}" for label, probability in best]
+        say("\t".join([visible(name), *none, *likely]))
     for item, reason in found.skipped:
         say(f"skipped {visible(item)}: {visible(reason)}", err=True)
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from anacp.doors import door
 
 if TYPE_CHECKING:
-    from anacp.labels import Labels
+    from anacp.labels import Labels, label_kind
     from anacp.learners.anacp import AnaCP
     from anacp.learners.base import Learner
     from anacp.learners.constraints import NOT_NEGATIVE, POSITIVE, Constraint, choice, count, number, whole
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from anacp.learners.fecam import FeCAM
     from anacp.learners.gacl import GACL
     from anacp.learners.header import KINDS, LABELS, LEARNER, MODEL, SOLUTION
-    from anacp.learners.inputs import check_kind, label_kind
+    from anacp.learners.familiarity import BY, KEEP, By, check_share, check_unknown, or_unknown
+    from anacp.learners.inputs import check_kind
     from anacp.learners.klda import KLDA
     from anacp.learners.linear_probe import LinearProbe
     from anacp.learners.loranpac import LoRanPAC
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
     from anacp.learners.stored_labels import restored_labels
 
 __all__ = [
+    "BY",
     "ELM",
     "GACL",
+    "KEEP",
     "KINDS",
     "KLDA",
     "LABELS",
@@ -43,6 +46,7 @@ __all__ = [
     "SOLUTION",
     "WAITING_ROWS",
     "AnaCP",
+    "By",
     "Constraint",
     "FeCAM",
     "Labels",
@@ -57,11 +61,14 @@ __all__ = [
     "SolvedLearner",
     "StoredPart",
     "check_kind",
+    "check_share",
+    "check_unknown",
     "choice",
     "contents",
     "count",
     "label_kind",
     "number",
+    "or_unknown",
     "restored",
     "restored_labels",
     "whole",

@@ -27,7 +27,7 @@ class MixedDraws:
     share: Tensor  # (n,), at most one half
 
 
-def mixed_draws(moments: ClassMoments, n_rows: int, *, seed: int) -> MixedDraws:
+def mixed_draws(moments: ClassMoments, n_rows: int, *, seed: int, role: str = "calibration") -> MixedDraws:
     """Draw about n_rows pseudo-features that are as ambiguous as real ones can be.
 
     Draws from N(μ_c, Σ) alone are far easier than real examples, and would make every model overconfident. So each is
@@ -35,11 +35,11 @@ def mixed_draws(moments: ClassMoments, n_rows: int, *, seed: int) -> MixedDraws:
     Squaring a uniform number makes small parts the more common ones.
     """
     n_draws = max(1, n_rows // moments.n_classes)
-    rows, first = draw(moments, n_draws, seed=seed, role="calibration")
+    rows, first = draw(moments, n_draws, seed=seed, role=role)
     unit = unit_rows(moments.means)
     likeness = (unit @ unit.mT).fill_diagonal_(-torch.inf)
     second = likeness.argmax(1)[first]
-    uniform = torch.rand(len(rows), generator=generator(seed, "calibration/share"), dtype=torch.float64).to(rows)
+    uniform = torch.rand(len(rows), generator=generator(seed, f"{role}/share"), dtype=torch.float64).to(rows)
     share = uniform.square() / 2
     return MixedDraws(rows + share[:, None] * (moments.means[second] - moments.means[first]), first, second, share)
 

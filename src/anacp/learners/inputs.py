@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 from torch import Tensor
 
 from anacp.errors import InputError
-from anacp.labels import Labels, label_array
+from anacp.labels import Labels, label_array, label_kind
 
 
 def check_features(estimator: BaseEstimator, x: ArrayLike | Tensor, dtype: str) -> NDArray[Any]:
@@ -41,11 +41,6 @@ def check_examples(
     except ValueError as problem:
         raise InputError(str(problem)) from problem
     return np.asarray(features), np.asarray(labels)
-
-
-def label_kind(labels: Labels) -> str:
-    """Return "text", "boolean" or "number": labels of different kinds must not meet in one model."""
-    return {"U": "text", "S": "text", "O": "text", "b": "boolean"}.get(labels.dtype.kind, "number")
 
 
 def check_kind(learned: Labels, labels: Labels) -> None:

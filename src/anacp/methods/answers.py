@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from anacp.errors import ParameterError
 from anacp.labels import Labels
+from anacp.learners import or_unknown
 
 
 @dataclass(frozen=True)
@@ -41,11 +42,18 @@ class Answers:
     kept: NDArray[np.intp]  # (k,) positions of the rows among the inputs
     skipped: list[tuple[Any, str]] = field(default_factory=list)  # input and reason
     digests: list[bytes] = field(default_factory=list)  # k, of the inputs' content
+    familiarity: NDArray[Any] | None = None  # (k,), if it was asked for: negative for what is none of the classes
 
     @property
     def labels(self) -> Labels:
         """The likeliest label of each input."""  # (k,)
         return np.asarray(self.classes[self.probabilities.argmax(1)])
+
+    def labels_or(self, unknown: Any) -> Labels:
+        """Return the likeliest label of each input, or `unknown` where it is none; needs the familiarity."""  # (k,)
+        if self.familiarity is None:
+            raise ParameterError("Expected answers with their familiarity, got none. Ask with keep=0.95, or another.")
+        return or_unknown(self.labels, self.familiarity, unknown)
 
     def ranked(self, k: int = 3) -> list[list[tuple[Any, float]]]:
         """Return for each input the k most likely labels with their probabilities, the likeliest first."""
