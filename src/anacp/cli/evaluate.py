@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anacp import cli, datasets, evaluation, learners, methods, reports
-from anacp.cli.options import AsJson, Backbone, Keep, MeasuredBy, ModelPath, RemoteCode, Split
+from anacp.cli.options import AsJson, Backbone, Keep, MeasuredBy, MeasureOption, ModelPath, RemoteCode, Split
 from anacp.errors import InputError
 from anacp.files import replacing
 from anacp.words import counted, visible
@@ -42,7 +42,7 @@ def evaluate(
         ),
     ] = None,
     keep: Keep = None,
-    by: MeasuredBy = "both",
+    by: MeasuredBy = MeasureOption.both,
     output: Annotated[
         Path | None, typer.Option(help="Folder for confusion.png and results.json.", show_default=False)
     ] = None,
@@ -62,14 +62,18 @@ def evaluate(
         raise InputError(f"Expected examples of classes that {model} knows in {path}, got none of {len(every)}.")
     examples, others = every.take(known), [every.take(~known)]
     if unknown_data is not None:
-        more = read(unknown_data, split=None if split is None else "all")
-        others.append(more.take(~np.isin(more.labels, loaded.classes_)))
+        more = read(unknown_data, split="all")
+        strange = ~np.isin(more.labels, loaded.classes_)
+        if not strange.any():
+            raise InputError(f"Expected examples of classes that {model} never learned in {unknown_data}, got none.")
+        others.append(more.take(strange))
     strangers = [item for part in others for item in part.items]
     share = learners.KEEP if keep is None else keep
-    asked = share if strangers and not isinstance(loaded, methods.TrainedMethod) else None
+    able = unknown_data is not None or not isinstance(loaded, methods.TrainedMethod)
+    asked = share if strangers and able else None
     with cli.shown_progress(console) as report:
-        found = methods.answer(loaded, list(examples.items), report=report, keep=asked, by=by)
-        answered = None if asked is None else methods.answer(loaded, strangers, report=report, keep=asked, by=by)
+        found = methods.answer(loaded, list(examples.items), report=report, keep=asked, by=by.value)
+        answered = None if asked is None else methods.answer(loaded, strangers, report=report, keep=asked, by=by.value)
     n_learned = (
         int(loaded.learned(found.digests, examples.labels).sum()) if isinstance(loaded, methods.Classifier) else 0
     )
@@ -87,7 +91,7 @@ def evaluate(
         "expected_calibration_error": evaluation.expected_calibration_error(confidence, correct),
         "learned_examples": n_learned,
         "unknown_class_examples": len(every) - len(examples),
-        "unknown": _unknown(correct, found.familiarity, answered and answered.familiarity, share),
+        "unknown": _unknown(correct, found.familiarity, answered.familiarity if answered else None, share),
         "per_class": [asdict(result) | {"accuracy": result.accuracy} for result in results],
     }
     if output is not None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from anacp import cli, datasets, learners, methods
-from anacp.cli.options import AsJson, Backbone, Keep, MeasuredBy, ModelPath, OnErrorOption, RemoteCode
+from anacp.cli.options import AsJson, Backbone, Keep, MeasuredBy, MeasureOption, ModelPath, OnErrorOption, RemoteCode
 from anacp.cli.say import say
 from anacp.errors import InputError
 from anacp.words import visible
@@ -28,7 +28,7 @@ def predict(
     top: Annotated[int, typer.Option(min=1, help="How many classes to name.")] = 3,
     unknown: Annotated[bool, typer.Option("--unknown", help="Say what is none of the classes learned.")] = False,
     keep: Keep = None,
-    by: MeasuredBy = "both",
+    by: MeasuredBy = MeasureOption.both,
     on_error: Annotated[OnErrorOption, typer.Option(help="An image that cannot be read.")] = OnErrorOption.refuse,
     backbone: Backbone = None,
     remote_code: RemoteCode = False,
@@ -40,7 +40,7 @@ def predict(
     names, items = {"text": _texts, "image": _images, "features": _rows}[predictor.modality](inputs)
     with cli.shown_progress(console) as report:
         share = learners.KEEP if unknown and keep is None else keep
-        found = predictor.answer(items, on_error=on_error.value, report=report, keep=share, by=by)
+        found = predictor.answer(items, on_error=on_error.value, report=report, keep=share, by=by.value)
     named, ranked = [names[row] for row in found.kept], found.ranked(top)
     heights = [None] * len(named) if found.familiarity is None else found.familiarity.tolist()
     if as_json:

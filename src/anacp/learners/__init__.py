@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from anacp.learners.base import Learner
     from anacp.learners.constraints import NOT_NEGATIVE, POSITIVE, Constraint, choice, count, number, whole
     from anacp.learners.elm import ELM
+    from anacp.learners.familiarity import BY, KEEP, By, check_share, check_unknown, or_unknown
     from anacp.learners.fecam import FeCAM
     from anacp.learners.gacl import GACL
     from anacp.learners.header import KINDS, LABELS, LEARNER, MODEL, SOLUTION
-    from anacp.learners.familiarity import BY, KEEP, By, check_share, check_unknown, or_unknown
     from anacp.learners.inputs import check_kind
     from anacp.learners.klda import KLDA
     from anacp.learners.linear_probe import LinearProbe

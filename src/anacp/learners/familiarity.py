@@ -64,12 +64,11 @@ class Familiarity:
     def distances(self, rows: Array) -> Array:
         """Return the relative Mahalanobis distance (n,) of prepared rows (n, d); large is familiar."""
         a = rows.astype(np.float64) / self.scale @ self.weights.astype(np.float64) - self.offsets[0]
-        nearest: Array = (2 * a - self.offsets[1]).max(1)
-        return np.asarray(nearest - np.square(a @ self.background).sum(1))
+        return np.asarray((2 * a - self.offsets[1]).max(1) - np.square(a @ self.background).sum(1))
 
     def measured(self, rows: Array, scores: Array, by: By) -> Array:
         """Return one measure (n,) of prepared rows (n, d) and their scores (n, c)."""
-        largest = scores.max(1).astype(np.float64)
+        largest = np.asarray(scores.max(1), np.float64)
         if by == "score":
             return largest
         distances = self.distances(rows)
@@ -89,7 +88,8 @@ def in_units(measured: Array, levels: Array) -> Array:
     """Return a measure in units of how far its median lies above its 5 % quantile; zeros where there is no unit."""
     middle, low = np.interp([0.5, 0.05], np.linspace(0, 1, len(levels)), levels)
     # Less than the last digits of the measure is rounding, of which nothing may be made.
-    return (measured - middle) / (middle - low) if middle - low > 1e-6 * abs(middle) else np.zeros(len(measured))
+    varies = middle - low > 1e-6 * abs(middle)
+    return np.asarray((measured - middle) / (middle - low) if varies else np.zeros(len(measured)))
 
 
 def check_share(keep: float, by: str) -> None:

@@ -61,8 +61,9 @@ class LinearWeights(Solution):
 
 @dataclass(frozen=True, eq=False)
 class Solved(Generic[S]):
-    """A solution, the parameters it was solved with, and, once they are known, how sharp its probabilities are and what
-    measures how familiar a row is.
+    """A solution, the parameters it was solved with, and what was set for it since.
+
+    That is how sharp its probabilities are, and what measures how familiar a row is, once these are known.
     """
 
     solution: S

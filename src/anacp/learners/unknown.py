@@ -25,7 +25,7 @@ REFERENCE_ROWS = 4000
 def measured_familiarity(
     moments: ClassMoments, scores: Callable[[Tensor], Tensor], *, seed: int, dtype: str
 ) -> Familiarity:
-    """Return what measures familiarity: from the moments, and from draws as hard as real examples that were not learned.
+    """Return what measures familiarity, from the moments and from draws as hard as examples that were not learned.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def _inverse(covariance: Tensor) -> tuple[Tensor, float]:
 def _with_levels(measure: Familiarity, rows: Array, scores: Array) -> Familiarity:
     """Return the same with the quantiles of each measure of these rows."""
     at = np.linspace(0, 1, N_LEVELS)
-    largest, distances = (measure.measured(rows, scores, by) for by in ("score", "distance"))  # type: ignore[arg-type]
+    largest, distances = (measure.measured(rows, scores, by) for by in BY[:2])
     levels = [np.quantile(one, at) for one in (largest, distances)]
     both = in_units(largest, levels[0]) + in_units(distances, levels[1])
     return Familiarity(**measure.arrays() | {"levels": np.stack([*levels, np.quantile(both, at)])})

@@ -90,9 +90,9 @@ def a_bad_label_for_the_unknown_is_refused(learner: Learner[Any]) -> None:
             model.predict(x, unknown=bad)
     for keep in (0, 1, -0.5, 2, "most", float("nan"), True):
         with refuses(ParameterError, "Expected keep"):
-            model.predict(x, unknown=-1, keep=keep)  # type: ignore[arg-type]
+            model.predict(x, unknown=-1, keep=keep)
     with refuses(ParameterError, "Expected by to be one of"):
-        model.familiarity(x, by="guess")  # type: ignore[arg-type]
+        model.familiarity(x, by="guess")
     texts = clone(learner).partial_fit(x, np.array(["ant", "bee", "cat", "dog", "elk"])[y])
     assert set(texts.predict(x * 1.5, unknown="none of these")) <= {"ant", "bee", "cat", "dog", "elk", "none of these"}
     with refuses(InputError, "Expected unknown to be"):
