@@ -11,6 +11,11 @@ Labels = NDArray[Any]
 LONGEST_PADDED = 200
 
 
+def label_kind(labels: Labels) -> str:
+    """Return "text", "boolean" or "number": labels of different kinds must not meet in one model."""
+    return {"U": "text", "S": "text", "O": "text", "b": "boolean"}.get(labels.dtype.kind, "number")
+
+
 def label_array(labels: ArrayLike) -> NDArray[Any]:
     """Return labels as an array; one long text among thousands costs its own length, not thousands of times that."""
     if isinstance(labels, list | tuple) and any(

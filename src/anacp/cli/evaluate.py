@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anacp import cli, datasets, evaluation, items, methods, reports
+from anacp import cli, datasets, evaluation, items, learners, methods, reports
 from anacp.cli.options import (
     AsJson,
     Backbone,
+    Keep,
     LabelColumn,
+    MeasuredBy,
+    MeasureOption,
     ModelPath,
     OnBad,
     OnErrorOption,
@@ -51,6 +54,14 @@ def evaluate(
     text_column: TextColumn = None,
     label_column: LabelColumn = None,
     path_column: PathColumn = None,
+    unknown_data: Annotated[
+        Path | None,
+        typer.Option(
+            help="Examples of classes that the model never learned, besides those in PATH.", show_default=False
+        ),
+    ] = None,
+    keep: Keep = None,
+    by: MeasuredBy = MeasureOption.both,
     output: Annotated[
         Path | None,
         typer.Option(help="Folder for confusion.png, results.json and a page of mistakes.", show_default=False),
@@ -59,26 +70,42 @@ def evaluate(
     remote_code: RemoteCode = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure accuracy, class by class, and whether the probabilities can be trusted."""
+    """Measure accuracy, class by class, whether the probabilities can be trusted, and what the model finds unknown."""
     import numpy as np
 
     console = cli.Screen(quiet=as_json)
     loaded = methods.load(model, backbone=backbone, remote_code=remote_code)
     modality = methods.modality_of(loaded)
     left_out: list[tuple[Any, str]] = []
-    if modality == "features":
-        every = datasets.feature_examples(path, split=split)
-    else:
+
+    def read(place: str | Path, split: str | None) -> Any:
+        if modality == "features":
+            return datasets.feature_examples(place, split=split)
         columns = datasets.Columns(text_column, label_column, path_column)
         options: dict[str, Any] = {"on_error": on_error.value, "columns": columns, "modality": modality}
-        labelled = datasets.read_labelled(path, split=split, **options)
-        every, left_out = labelled, list(labelled.left_out)
+        labelled = datasets.read_labelled(place, split=split, **options)
+        left_out.extend(labelled.left_out)
+        return labelled
+
+    every = read(path, split)
     known = np.isin(every.labels, loaded.classes_)
     if not known.any():
         raise InputError(f"Expected examples of classes that {model} knows in {path}, got none of {len(every)}.")
-    examples = every.take(known)
+    examples, others = every.take(known), [every.take(~known)]
+    if unknown_data is not None:
+        more = read(unknown_data, split="all")
+        strange = ~np.isin(more.labels, loaded.classes_)
+        if not strange.any():
+            raise InputError(f"Expected examples of classes that {model} never learned in {unknown_data}, got none.")
+        others.append(more.take(strange))
+    strangers = [item for part in others for item in part.items]
+    share = learners.KEEP if keep is None else keep
+    able = unknown_data is not None or not isinstance(loaded, methods.TrainedMethod)
+    asked = share if strangers and able else None
     with cli.shown_progress(console) as report:
-        found = methods.answer(loaded, list(examples.items), on_error=on_error.value, report=report)
+        options: dict[str, Any] = {"on_error": on_error.value, "report": report, "keep": asked, "by": by.value}
+        found = methods.answer(loaded, list(examples.items), **options)
+        answered = None if asked is None else methods.answer(loaded, strangers, **options)
     left_out += found.skipped
     examples = examples.take(found.kept)
     n_learned = (
@@ -101,6 +128,7 @@ def evaluate(
         "unknown_class_examples": int(len(every) - known.sum()),
         "mistakes": [{"input": str(_name(examples, one.position)), **asdict(one)} for one in wrong],
         "left_out": facts_of(left_out),
+        "unknown": _unknown(correct, found.familiarity, answered.familiarity if answered else None, share),
         "per_class": [asdict(result) | {"accuracy": result.accuracy} for result in results],
     }
     if output is not None:
@@ -118,6 +146,23 @@ def evaluate(
         )
 
 
+def _unknown(
+    correct: NDArray[np.bool_], known: NDArray[Any] | None, unknown: NDArray[Any] | None, keep: float
+) -> dict[str, Any] | None:
+    """Return how well unknown examples are told from known ones; None if there were none, or the model cannot tell."""
+    if known is None or unknown is None:
+        return None
+    return {
+        "examples": len(unknown),
+        "keep": keep,
+        "known_kept": 100 * float((known >= 0).mean()),
+        "unknown_found": 100 * float((unknown < 0).mean()),
+        "accuracy_with_rejection": 100 * evaluation.accuracy_with_rejection(correct, known, unknown),
+        "auroc": 100 * evaluation.auroc(known, unknown),
+        "false_positives_at_95": 100 * evaluation.false_positive_rate(known, unknown),
+    }
+
+
 def _show(console: Console, facts: dict[str, Any], results: list[evaluation.ClassResult]) -> None:
     from rich.table import Table
 
@@ -128,8 +173,16 @@ def _show(console: Console, facts: dict[str, Any], results: list[evaluation.Clas
     )
     console.print(head, highlight=False, soft_wrap=True)
     if facts["unknown_class_examples"]:
-        unknown = f"left out: {counted(facts['unknown_class_examples'], 'example')} of classes that it does not know"
-        console.print(unknown, highlight=False, soft_wrap=True)
+        left_out = f"left out: {counted(facts['unknown_class_examples'], 'example')} of classes that it does not know"
+        console.print(left_out, highlight=False, soft_wrap=True)
+    if unknown := facts["unknown"]:
+        told = (
+            f"unknown: of {counted(unknown['examples'], 'example')} {unknown['unknown_found']:.1f} % found, "
+            f"{unknown['known_kept']:.1f} % of the others kept (asked for {100 * unknown['keep']:g}); with these "
+            f"{unknown['accuracy_with_rejection']:.1f} % right, AUROC {unknown['auroc']:.1f}, "
+            f"{unknown['false_positives_at_95']:.1f} % taken for known where 95 % are kept"
+        )
+        console.print(told, highlight=False, soft_wrap=True)
     if facts["learned_examples"]:
         warning = f"{counted(facts['learned_examples'], 'example')} of these learned: the accuracy flatters the model"
         console.print(warning, highlight=False, soft_wrap=True)

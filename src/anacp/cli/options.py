@@ -14,6 +14,14 @@ class OnErrorOption(StrEnum):
     skip = "skip"
 
 
+class MeasureOption(StrEnum):
+    """What tells the unknown from what was learned."""
+
+    both = "both"
+    score = "score"
+    distance = "distance"
+
+
 ModelPath = Annotated[Path, typer.Argument(help="A model file.", show_default=False)]
 Examples = Annotated[
     list[str],
@@ -67,5 +75,13 @@ RemoteCode = Annotated[
 Exact = Annotated[
     bool,
     typer.Option("--exact", help="Keep every bit in the file, instead of 8 bits for each entry of large matrices."),
+]
+Keep = Annotated[
+    float | None,
+    typer.Option(help="The share of examples of known classes to be recognised as such (0.95).", show_default=False),
+]
+MeasuredBy = Annotated[
+    MeasureOption,
+    typer.Option("--by", help="What tells the unknown: the largest score, the distance to the classes, or both."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, nothing else.")]

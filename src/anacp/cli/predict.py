@@ -4,18 +4,36 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from anacp import cli, datasets, methods
-from anacp.cli.options import AsJson, Backbone, ModelPath, OnErrorOption, PathColumn, RemoteCode, TextColumn
+from anacp import cli, datasets, learners, methods
+from anacp.cli.options import (
+    AsJson,
+    Backbone,
+    Keep,
+    MeasuredBy,
+    MeasureOption,
+    ModelPath,
+    OnErrorOption,
+    PathColumn,
+    RemoteCode,
+    TextColumn,
+)
 from anacp.cli.say import say
 from anacp.cli.sources import cut_line, lines_of
 from anacp.cli.tables import predicted_table
 from anacp.words import visible
 
 Ranked = list[tuple[Any, float]]
+
+
+class Best(NamedTuple):
+    """The likeliest classes of one input, and its familiarity if that was asked for; negative: none of these."""
+
+    ranked: Ranked
+    familiarity: float | None = None
 
 
 def predict(
@@ -32,6 +50,9 @@ def predict(
         int | None,
         typer.Option(min=1, help="How many classes to name; 3 if left out, 1 in a table.", show_default=False),
     ] = None,
+    unknown: Annotated[bool, typer.Option("--unknown", help="Say what is none of the classes learned.")] = False,
+    keep: Keep = None,
+    by: MeasuredBy = MeasureOption.both,
     on_error: Annotated[OnErrorOption, typer.Option(help="An image that cannot be read.")] = OnErrorOption.refuse,
     text_column: TextColumn = None,
     path_column: PathColumn = None,
@@ -49,15 +70,17 @@ def predict(
         asked = datasets.read_unlabelled(inputs, predictor.modality, columns=columns)
     k = top or (3 if asked.table is None else 1)
     with cli.shown_progress(console) as report:
-        best, problems, cut = _answers(predictor, asked.items, k, on_error, report)
+        share = learners.KEEP if unknown and keep is None else keep
+        best, problems, cut = _answers(predictor, asked.items, k, on_error, report, share, by.value)
     if as_json:
         print(json.dumps([_fact(*one) for one in zip(asked.names, best, problems, strict=True)]))
         return
     if asked.table is not None:
-        _write_table(predicted_table(asked.table, best, k))
+        _write_table(predicted_table(asked.table, [_with_unknown(one) for one in best], k))
     else:
-        for name, ranked in zip(asked.names, best, strict=True):
-            say("\t".join([visible(name), *(f"{visible(label)} {p:.2f}" for label, p in ranked)]) + "\t" * (not ranked))
+        for name, one in zip(asked.names, best, strict=True):
+            words = [label if p is None else f"{visible(label)} {p:.2f}" for label, p in _with_unknown(one)]
+            say("\t".join([visible(name), *words]) + "\t" * (not words))
     bad = [(name, problem) for name, problem in zip(asked.names, problems, strict=True) if problem and name.strip()]
     n_blank = sum(not name.strip() for name in asked.names)
     blank = [f"{n_blank:,} of {len(best):,} are blank: their answers are, too"] if n_blank else []
@@ -66,18 +89,25 @@ def predict(
 
 
 def _answers(
-    predictor: methods.Predictor, items: Any, k: int, on_error: OnErrorOption, report: Any
-) -> tuple[list[Ranked], list[str], list[Any]]:
+    predictor: methods.Predictor,
+    items: Any,
+    k: int,
+    on_error: OnErrorOption,
+    report: Any,
+    keep: float | None,
+    by: Any,
+) -> tuple[list[Best], list[str], list[Any]]:
     """Return for each item its likeliest classes or why there are none, and the texts that are too long."""
-    best: list[Ranked] = [[] for _ in items]
+    best = [Best([]) for _ in items]
     problems = ["blank" if item is None else "" for item in items]
     places = [place for place, item in enumerate(items) if item is not None]
     if not places:
         return best, problems, []
     given = items if len(places) == len(items) else [items[place] for place in places]
-    found = predictor.answer(given, on_error=on_error.value, report=report)
-    for row, ranked in zip(found.kept, found.ranked(k), strict=True):
-        best[places[row]] = ranked
+    found = predictor.answer(given, on_error=on_error.value, report=report, keep=keep, by=by)
+    heights = [None] * len(found.kept) if found.familiarity is None else found.familiarity.tolist()
+    for row, ranked, height in zip(found.kept, found.ranked(k), heights, strict=True):
+        best[places[row]] = Best(ranked, height)
     others = sorted(set(range(len(places))) - set(found.kept.tolist()))
     for row, (_, reason) in zip(others, found.skipped, strict=True):
         problems[places[row]] = reason
@@ -92,10 +122,18 @@ def _write_table(table: str) -> None:
         typer.echo(table, nl=False)
 
 
-def _fact(name: str, ranked: Ranked, problem: str) -> dict[str, Any]:
+def _with_unknown(best: Best) -> list[tuple[Any, float | None]]:
+    """Return the likeliest classes, after the word that it is none of them where it is not."""
+    none: list[tuple[Any, float | None]] = [("unknown", None)]
+    return [*(none if best.familiarity is not None and best.familiarity < 0 else []), *best.ranked]
+
+
+def _fact(name: str, best: Best, problem: str) -> dict[str, Any]:
     if problem:
         return {"input": name, "error": problem}
-    return {"input": name, "top": [{"label": label, "probability": p} for label, p in ranked]}
+    found = {"input": name, "top": [{"label": label, "probability": p} for label, p in best.ranked]}
+    height = best.familiarity
+    return found if height is None else found | {"unknown": height < 0, "familiarity": height}
 
 
 def _rows(inputs: list[str]) -> datasets.Unlabelled:

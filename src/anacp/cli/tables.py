@@ -10,7 +10,7 @@ from typing import Any
 from anacp import datasets
 
 
-def predicted_table(table: datasets.RowTable, best: Sequence[Sequence[tuple[Any, float]]], k: int) -> str:
+def predicted_table(table: datasets.RowTable, best: Sequence[Sequence[tuple[Any, float | None]]], k: int) -> str:
     """Return the rows as CSV, delimited as they came, with the k likeliest classes of each and their probabilities."""
     numbers = ["", *(f"_{place}" for place in range(2, k + 1))]
     added = [f"{name}{number}" for number in numbers for name in ("prediction", "probability")]
@@ -20,7 +20,7 @@ def predicted_table(table: datasets.RowTable, best: Sequence[Sequence[tuple[Any,
     writer = csv.writer(written, delimiter=table.delimiter, lineterminator="\n")
     writer.writerow([*table.columns, *added])
     for row, ranked in zip(table.rows, best, strict=True):
-        cells = [cell for label, p in ranked for cell in (label, f"{p:.4f}")]
+        cells = [cell for label, p in ranked[:k] for cell in (label, "" if p is None else f"{p:.4f}")]
         had = [_cell(row.values.get(name)) for name in table.columns]
         writer.writerow([*had, *cells, *[""] * (2 * k - len(cells))])
     return written.getvalue()

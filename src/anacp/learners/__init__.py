@@ -5,15 +5,16 @@ from typing import TYPE_CHECKING
 from anacp.doors import door
 
 if TYPE_CHECKING:
-    from anacp.labels import Labels
+    from anacp.labels import Labels, label_kind
     from anacp.learners.anacp import AnaCP
     from anacp.learners.base import Learner
     from anacp.learners.constraints import NOT_NEGATIVE, POSITIVE, Constraint, choice, count, number, whole
     from anacp.learners.elm import ELM
+    from anacp.learners.familiarity import BY, KEEP, By, check_share, check_unknown, or_unknown
     from anacp.learners.fecam import FeCAM
     from anacp.learners.gacl import GACL
     from anacp.learners.header import KINDS, LABELS, LEARNER, MODEL, SOLUTION
-    from anacp.learners.inputs import check_kind, label_kind
+    from anacp.learners.inputs import check_kind
     from anacp.learners.klda import KLDA
     from anacp.learners.left_out import leave_one_out
     from anacp.learners.linear_probe import LinearProbe
@@ -32,8 +33,10 @@ if TYPE_CHECKING:
     from anacp.learners.stored_labels import restored_labels
 
 __all__ = [
+    "BY",
     "ELM",
     "GACL",
+    "KEEP",
     "KINDS",
     "KLDA",
     "LABELS",
@@ -46,6 +49,7 @@ __all__ = [
     "SOLUTION",
     "WAITING_ROWS",
     "AnaCP",
+    "By",
     "ClassOutlook",
     "Constraint",
     "FeCAM",
@@ -61,6 +65,8 @@ __all__ = [
     "SolvedLearner",
     "StoredPart",
     "check_kind",
+    "check_share",
+    "check_unknown",
     "choice",
     "chooses_ridge",
     "class_outlooks",
@@ -69,6 +75,7 @@ __all__ = [
     "label_kind",
     "leave_one_out",
     "number",
+    "or_unknown",
     "restored",
     "restored_labels",
     "whole",

@@ -19,12 +19,14 @@ from anacp.files import write_tensors
 from anacp.labels import Labels, label_array
 from anacp.learners.calibration import calibrated_sharpness, probabilities
 from anacp.learners.constraints import Constraint, check_parameters, choice, whole
+from anacp.learners.familiarity import KEEP, By, Familiarity, check_share, check_unknown, or_unknown
 from anacp.learners.header import MODEL
 from anacp.learners.inputs import Rows, Weights, check_examples, check_features, check_kind, dense, row_parts
 from anacp.learners.knowledge import Knowledge
 from anacp.learners.memory import WAITING_ROWS, Memory, StoredPart, stored_parts, summary_table
 from anacp.learners.model_file import contents
 from anacp.learners.solution import Solution, Solved
+from anacp.learners.unknown import measured_familiarity
 from anacp.statistics import BLOCK_ROWS, Statistic, row_blocks, widest
 from anacp.threads import OwnLock
 from anacp.words import listed
@@ -384,22 +386,34 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
 
     # Solving and predicting -------------------------------------------------------------------------------------
 
-    def solve(self, *, probabilities: bool = False) -> Self:
+    def solve(self, *, probabilities: bool = False, unknown: bool = False) -> Self:
         """Solve now what the first prediction would solve, so that no prediction has to wait for it.
 
         Parameters
         ----------
         probabilities : bool, default=False
             Calibrate the probabilities too, as the first `predict_proba` would.
+        unknown : bool, default=False
+            Set the thresholds for *none of these* too, as the first `predict` with `unknown` would.
         """
         model = self._snapshot()
         known = model._known()
         solved = model._solved(known)
         if probabilities:
             model._sharpness(known, solved)
+        if unknown:
+            model._familiarity(known, solved)
         return self
 
-    def predict(self, x: ArrayLike | Tensor, classes: ArrayLike | None = None) -> Labels:
+    def predict(
+        self,
+        x: ArrayLike | Tensor,
+        classes: ArrayLike | None = None,
+        *,
+        unknown: Any = None,
+        keep: float = KEEP,
+        by: By = "both",
+    ) -> Labels:
         """Return the most likely label of each row.
 
         Parameters
@@ -408,20 +422,82 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
             Features.
         classes : array-like, optional
             Choose among these classes only (task-incremental use). All must have been learned.
+        unknown : label, optional
+            The answer for rows that are none of the classes learned: of the kind of the labels, and none of them.
+            Without it every row is taken for one of them.
+        keep, by : optional
+            As for `familiarity`, by which rows are told apart.
         """
         model = self._snapshot()
-        known = model._known().memory.classes
+        names, columns = model._among(classes)
+
+        def winners(rows: Tensor, solution: S) -> Tensor:
+            return model._finite_scores(rows, solution)[:, columns].argmax(1)
+
+        if unknown is None:
+            return cast(Labels, names[model._in_blocks(x, winners).cpu().numpy()])
+        check_unknown(unknown, model.classes_)
+        above = model._above(keep, by)
+
+        def judged(rows: Tensor, solution: S) -> Tensor:
+            scores = model._finite_scores(rows, solution)
+            return torch.stack([scores[:, columns].argmax(1).cpu().double(), above(rows, scores)])
+
+        winner, height = model._in_blocks(x, lambda rows, solution: judged(rows, solution).mT).numpy().T
+        return or_unknown(names[winner.astype(np.intp)], height, unknown)
+
+    def _among(self, classes: ArrayLike | None) -> tuple[Labels, Tensor | slice]:
+        """Return the classes to choose among, all or some that were learned, and their columns among the scores."""
+        known = self._known().memory.classes
         if classes is None:
-            winners = model._in_blocks(x, lambda rows, solution: model._finite_scores(rows, solution).argmax(1))
-            return cast(Labels, known[winners.cpu().numpy()])
+            return known, slice(None)
         allowed = np.unique(np.asarray(classes))
-        unknown = np.setdiff1d(allowed, known)
-        if len(unknown) or not len(allowed):
-            got = listed(unknown.tolist()) if len(unknown) else "none"
+        missing = np.setdiff1d(allowed, known)
+        if len(missing) or not len(allowed):
+            got = listed(missing.tolist()) if len(missing) else "none"
             raise InputError(f"Expected classes learned before, got {got}. Learn them first, or leave them out.")
-        columns = torch.from_numpy(np.searchsorted(known, allowed)).to(model.device)
-        winners = model._in_blocks(x, lambda rows, solution: model._finite_scores(rows, solution)[:, columns].argmax(1))
-        return cast(Labels, allowed[winners.cpu().numpy()])
+        return allowed, torch.from_numpy(np.searchsorted(known, allowed)).to(self.device)
+
+    def familiarity(self, x: ArrayLike | Tensor, *, keep: float = KEEP, by: By = "both") -> NDArray[np.float64]:
+        """Return how far each row lies above the threshold below which it is none of the classes learned.
+
+        Parameters
+        ----------
+        x : array-like or tensor of shape (n, d)
+            Features.
+        keep : float, default=0.95
+            The share of examples of learned classes that are to lie above it. It is estimated from the model's own
+            statistics: no example is held back.
+        by : {"both", "score", "distance"}, default="both"
+            The largest score, the relative Mahalanobis distance to the remembered Gaussians, or both added in units
+            of how much they vary.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Negative: none of these.
+        """
+        model = self._snapshot()
+        above = model._above(keep, by)
+        heights = model._in_blocks(x, lambda rows, solution: above(rows, model._finite_scores(rows, solution)))
+        return np.asarray(heights.numpy())
+
+    def _above(self, keep: float, by: By) -> Callable[[Tensor, Tensor], Tensor]:
+        """Return what says of prepared rows and their scores how far each row lies above the threshold."""
+        check_share(keep, by)
+        known = self._known()
+        measure = self._familiarity(known, self._solved(known))
+
+        def above(rows: Tensor, scores: Tensor) -> Tensor:
+            heights = measure.above(rows.cpu().numpy(), scores.cpu().numpy(), keep=keep, by=by)
+            if not bool(np.isfinite(heights).all()):
+                raise NumericalError(
+                    f"Expected rows whose distances float64 can hold, got rows of up to {float(rows.abs().max()):.2g} "
+                    "in size. Scale the features (such as to length one)."
+                )
+            return torch.from_numpy(heights)
+
+        return above
 
     def scores(self, x: ArrayLike | Tensor) -> NDArray[Any]:
         """Return one score a class (n, c), the largest wins; unlike `decision_function`, for two classes too."""
@@ -445,11 +521,23 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
 
     def classes_and_probabilities(self, x: ArrayLike | Tensor) -> tuple[Labels, NDArray[Any]]:
         """Return the classes (c,) and the probability of each (n, c), of one moment while other threads teach."""
+        return self.judged(x)[:2]
+
+    def judged(
+        self, x: ArrayLike | Tensor, *, keep: float | None = None, by: By = "both"
+    ) -> tuple[Labels, NDArray[Any], NDArray[np.float64] | None]:
+        """Return what `classes_and_probabilities` does and, with `keep`, what `familiarity` does, of one moment."""
         model = self._snapshot()
         known = model._known()
-        evidence = model._evidence(model._in_blocks(x, model._finite_scores))
+        scores = model._in_blocks(x, model._finite_scores)
         sharpness = model._sharpness(known, model._solved(known))
-        return known.memory.classes, probabilities(evidence, sharpness).cpu().numpy()
+        answers = probabilities(model._evidence(scores), sharpness).cpu().numpy()
+        if keep is None:
+            return known.memory.classes, answers, None
+        above, blocks = model._above(keep, by), row_blocks(len(scores), model._block_rows)
+        rows = check_features(model, x, model.dtype)
+        heights = torch.cat([above(model._prepared(rows[block]), scores[block]) for block in blocks])
+        return known.memory.classes, answers, heights.numpy()
 
     def _finite_scores(self, x: Tensor, solution: S) -> Tensor:
         """Return the scores, or say that they cannot be computed."""
@@ -485,13 +573,27 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
     def _sharpness(self, known: Knowledge[S], solved: Solved[S]) -> float:
         def calibrate(memory: Memory, solution: S) -> float:
             def evidence(rows: Tensor) -> Tensor:
-                blocks = row_blocks(len(rows), self._block_rows)
-                prepared = (rows[block].to(self._torch_dtype) for block in blocks)
-                return self._evidence(torch.cat([self._finite_scores(one, solution) for one in prepared]))
+                return self._evidence(self._scores_of_drawn(rows, solution))
 
             return calibrated_sharpness(memory.moments, evidence, seed=self.random_state)
 
         return known.sharpen(solved, calibrate)
+
+    def _familiarity(self, known: Knowledge[S], solved: Solved[S]) -> Familiarity:
+        def make(memory: Memory, solution: S) -> Familiarity:
+            return measured_familiarity(
+                memory.moments,
+                lambda rows: self._scores_of_drawn(rows, solution),
+                seed=self.random_state,
+                dtype=self.dtype,
+            )
+
+        return known.measure(solved, make)
+
+    def _scores_of_drawn(self, rows: Tensor, solution: S) -> Tensor:
+        """Return the scores of rows as the statistics see them, a bounded number at a time."""
+        prepared = (rows[block].to(self._torch_dtype) for block in row_blocks(len(rows), self._block_rows))
+        return torch.cat([self._finite_scores(one, solution) for one in prepared])
 
     # Files and sizes --------------------------------------------------------------------------------------------
 

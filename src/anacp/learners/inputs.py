@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 from torch import Tensor
 
 from anacp.errors import InputError
-from anacp.labels import Labels, label_array
+from anacp.labels import Labels, label_array, label_kind
 from anacp.statistics import row_blocks
 
 Weights = NDArray[np.int64] | NDArray[np.float64]
@@ -104,11 +104,6 @@ def _checked_weights(sample_weight: ArrayLike | Tensor, n_rows: int) -> Weights:
         )
     whole = weights.astype(np.int64)
     return whole if (whole == weights).all() else weights
-
-
-def label_kind(labels: Labels) -> str:
-    """Return "text", "boolean" or "number": labels of different kinds must not meet in one model."""
-    return {"U": "text", "S": "text", "O": "text", "b": "boolean"}.get(labels.dtype.kind, "number")
 
 
 def check_kind(learned: Labels, labels: Labels) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Generic, Self, TypeVar
 
+from anacp.learners.familiarity import Familiarity
 from anacp.learners.memory import Memory
 from anacp.learners.solution import Solution, Solved
 from anacp.threads import OwnLock
@@ -59,3 +60,15 @@ class Knowledge(Generic[S]):
                 solved = found
         assert solved.sharpness is not None
         return solved.sharpness
+
+    def measure(self, solved: Solved[S], make: Callable[[Memory, S], Familiarity]) -> Familiarity:
+        """Return what measures how familiar a row is to a solution, by `make` if that is not known yet."""
+        if solved.familiarity is None:
+            with self._solving:
+                found = self.solved_with(solved.parameters) or solved
+                if found.familiarity is None:
+                    found = replace(found, familiarity=make(self.memory, solved.solution))
+                    self.solved = found
+                solved = found
+        assert solved.familiarity is not None
+        return solved.familiarity

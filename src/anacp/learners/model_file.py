@@ -10,7 +10,8 @@ from torch import Tensor
 from anacp.catalogue import entry_of
 from anacp.errors import AnacpError
 from anacp.files import Record, TensorFile
-from anacp.learners.header import LEARNER, SOLUTION
+from anacp.learners.familiarity import Familiarity
+from anacp.learners.header import FAMILIARITY, LEARNER, SOLUTION
 from anacp.learners.knowledge import Knowledge
 from anacp.learners.memory import Memory, UnreadStatistics
 from anacp.learners.solution import Solved
@@ -57,6 +58,10 @@ def contents(
     if solved and kept and _in_precision(learner, kept):
         header["solution"] = {"sharpness": solved.sharpness}
         tensors |= {f"{SOLUTION}{name}": tensor for name, tensor in kept.items()}
+        if solved.familiarity:
+            header["solution"]["familiarity"] = True
+            parts = solved.familiarity.arrays().items()
+            tensors |= {f"{FAMILIARITY}{name}": torch.from_numpy(np.ascontiguousarray(part)) for name, part in parts}
     return header, tensors
 
 
@@ -112,8 +117,19 @@ def restored(
             solution = learner._restored(tensors, memory)
         except (KeyError, TypeError, ValueError, RuntimeError) as problem:
             raise file.damage(f"its solution is not one of {cls.__name__}: {problem}") from problem
-        learner._knowledge.solved = Solved(solution, learner.get_params(), header["solution"]["sharpness"])
+        sharpness, familiarity = header["solution"]["sharpness"], _restored_familiarity(learner, file, len(classes))
+        learner._knowledge.solved = Solved(solution, learner.get_params(), sharpness, familiarity)
     return learner
+
+
+def _restored_familiarity(learner: "Learner[Any]", file: TensorFile, n_classes: int) -> Familiarity | None:
+    if not file.header["solution"].get("familiarity"):
+        return None
+    outline = Familiarity.outline(learner.n_features_in_, n_classes, learner.dtype)
+    try:
+        return Familiarity.restored(file.arrays(FAMILIARITY), outline)
+    except ValueError as problem:
+        raise file.damage(problem) from problem
 
 
 def _untaught(cls: "type[Learner[Any]]", file: TensorFile, device: str) -> "Learner[Any]":
@@ -153,7 +169,14 @@ def _check_tensors(
         raise file.damage(f"no such {type(learner).__name__} can be: {problem}") from problem
     if solution is None:  # a method that does not say: whatever the file has
         solution = file.outlines(SOLUTION)
-    file.check_tensors({**expected, **{f"{SOLUTION}{name}": one for name, one in solution.items()}, **beside})
+    named = {f"{SOLUTION}{name}": one for name, one in solution.items()}
+    if file.header.get("solution", {}).get("familiarity"):
+        outline = Familiarity.outline(learner.n_features_in_, n_classes, learner.dtype).items()
+        named |= {
+            f"{FAMILIARITY}{name}": learner._sized(*shape, dtype=getattr(torch, dtype))
+            for name, (shape, dtype) in outline
+        }
+    file.check_tensors({**expected, **named, **beside})
     return empty
 
 

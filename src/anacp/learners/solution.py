@@ -7,6 +7,8 @@ from typing import Any, Generic, Self, TypeVar
 import torch
 from torch import Tensor
 
+from anacp.learners.familiarity import Familiarity
+
 S = TypeVar("S", bound="Solution")
 
 
@@ -59,11 +61,15 @@ class LinearWeights(Solution):
 
 @dataclass(frozen=True, eq=False)
 class Solved(Generic[S]):
-    """A solution, the parameters it was solved with, and how sharp its probabilities are once that is known."""
+    """A solution, the parameters it was solved with, and what was set for it since.
+
+    That is how sharp its probabilities are, and what measures how familiar a row is, once these are known.
+    """
 
     solution: S
     parameters: Mapping[str, Any]
     sharpness: float | None = None
+    familiarity: Familiarity | None = None
 
 
 def _numbered(plural: str, i: int) -> str:

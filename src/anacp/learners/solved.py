@@ -18,8 +18,9 @@ from anacp.errors import NumericalError
 from anacp.files import TensorFile
 from anacp.labels import Labels
 from anacp.learners.constraints import LARGEST_ENSEMBLE
+from anacp.learners.familiarity import BY, By, Familiarity, check_share
 from anacp.learners.formulas import cosine_scores, feature_scores, linear_scores, log_positive_part, replayed_scores
-from anacp.learners.header import SOLUTION
+from anacp.learners.header import FAMILIARITY, SOLUTION
 from anacp.learners.stored_labels import sorted_labels
 from anacp.projections import PLAIN_ACTIVATIONS, ContrastiveProjection, plain_projection
 
@@ -32,6 +33,8 @@ SMALLEST, LARGEST = 1e-12, 1e15
 # Of a probability. Beyond it, sums that are taken in another order may show: only the learner itself repeats its own.
 LARGEST_ROUNDING = 2.5e-6
 ROWS_AT_ONCE = 256
+# Of how much familiarity varies. So near to a threshold, sums that are taken in another order may decide.
+LARGEST_DOUBT = 1e-5
 COUNTS = "moments.counts"
 
 
@@ -45,6 +48,8 @@ class SolvedLearner:
     sharpness: float
     scores: Scores
     fitted_to_labels: bool  # by least squares: scores are rough probabilities, not log-odds
+    prepare: Scores  # of rows: as the statistics see them
+    familiarity: Familiarity | None
 
     @classmethod
     def of(cls, file: TensorFile, projection: Projection = plain_projection) -> SolvedLearner | None:
@@ -63,7 +68,26 @@ class SolvedLearner:
             return None
         if scores is None or not parts.are_whole():
             return None
-        return cls(classes, header["n_features"], parts.dtype, solution["sharpness"], scores, least_squares)
+        width, sharpness = header["n_features"], solution["sharpness"]
+        familiarity = parts.familiarity() if solution.get("familiarity") else None
+        return cls(classes, width, parts.dtype, sharpness, scores, least_squares, parts.prepare, familiarity)
+
+    def above(self, x: Array, *, keep: float, by: By) -> Array | None:
+        """Return the familiarity (n,) of features (n, d); None if only the learner itself can answer.
+
+        The features must be those that `probabilities` has answered for.
+        """
+        check_share(keep, by)
+        measure = self.familiarity
+        if measure is None:
+            return None
+        blocks = (x[start : start + ROWS_AT_ONCE].astype(self.dtype) for start in range(0, len(x), ROWS_AT_ONCE))
+        with np.errstate(all="ignore"):
+            found = [measure.above(self.prepare(rows), self.scores(rows), keep=keep, by=by) for rows in blocks]
+        heights = np.concatenate(found)
+        size = np.ptp(measure.levels[BY.index(by)]) or 1.0
+        certain = np.isfinite(heights).all() and (abs(heights) > LARGEST_DOUBT * size).all()
+        return heights if certain else None
 
     def probabilities(self, x: Array) -> Array | None:
         """Return one probability a class (n, c) for features (n, d); None if only the learner itself can answer."""
@@ -135,6 +159,20 @@ class Parts:
         self.used.add(name)
         return found
 
+    def familiarity(self) -> Familiarity | None:
+        """Return what measures familiarity; None if it is not whole, which the learner itself says in words."""
+        try:
+            outline = Familiarity.outline(self.n_features, self.n_classes, self.dtype)
+            return Familiarity.restored(self.file.arrays(FAMILIARITY), outline)
+        except ValueError:
+            return None
+
+    @property
+    def prepare(self) -> Scores:
+        """What makes of rows what the statistics see: they are scaled to length one, or left as they are."""
+        unit = self.parameters.get("normalize", False) in (True, "inputs")  # of these, AnaCP and an ELM have it
+        return unit_rows if unit else np.asarray
+
     def projected(self, role: str) -> Scores | None:
         """Return the random features of a role; None if only torch can draw them."""
         return self.projection(self.parameters, self.n_features, role)
@@ -179,8 +217,7 @@ def _random_ridge(parts: Parts) -> Made:
     if features is None:
         return None, True
     weights = parts.tensor("weights", *shape)
-    prepare = unit_rows if parts.parameters.get("normalize", False) else np.asarray  # of these, an ELM has it
-    return lambda x: feature_scores(prepare(x), features, weights), True
+    return lambda x: feature_scores(parts.prepare(x), features, weights), True
 
 
 def _anacp(parts: Parts) -> Made:
@@ -194,7 +231,7 @@ def _anacp(parts: Parts) -> Made:
     projections: list[Any] = [parts.projected(role) for role in roles]
     if None in projections:
         return None, elm
-    prepare = unit_rows if stated["normalize"] in (True, "inputs") else np.asarray
+    prepare = parts.prepare
     if n_heads == 0 and elm:
         weights = parts.tensor("weights", size, n_classes)
         return lambda x: feature_scores(prepare(x), projections[0], weights), True

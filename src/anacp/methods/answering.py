@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from anacp.errors import ImageError, InputError
+from anacp.errors import ImageError, InputError, UnavailableError
 from anacp.items import OnError, as_items, open_image
-from anacp.learners import Learner
+from anacp.learners import By, Learner
 from anacp.methods.answers import Answers
 from anacp.methods.classifier import Classifier
 from anacp.methods.trained import TrainedMethod
@@ -22,17 +22,30 @@ def modality_of(model: Model) -> str:
 
 
 def answer(
-    model: Model, inputs: Sequence[Any], *, on_error: OnError = "refuse", report: Report | None = None
+    model: Model,
+    inputs: Sequence[Any],
+    *,
+    on_error: OnError = "refuse",
+    report: Report | None = None,
+    keep: float | None = None,
+    by: By = "both",
 ) -> Answers:
     """Return the probabilities of the inputs that can be read, which these are, and what is wrong with the others.
 
-    Those of a trained method are the softmax of its scores, which nothing has calibrated.
+    Those of a trained method are the softmax of its scores, which nothing has calibrated. With `keep`, the familiarity
+    of each input is measured too, as by `Learner.familiarity`.
     """
     if isinstance(model, Classifier):
-        return model.answer(inputs, on_error=on_error, report=report)
+        return model.answer(inputs, on_error=on_error, report=report, keep=keep, by=by)
     if isinstance(model, Learner):
         x = np.asarray(inputs)
-        return Answers(model.classes_, model.predict_proba(x), np.arange(len(x)))
+        classes, probabilities, familiarity = model.judged(x, keep=keep, by=by)
+        return Answers(classes, probabilities, np.arange(len(x)), familiarity=familiarity)
+    if keep is not None:
+        raise UnavailableError(
+            f"Expected a model that remembers how its classes scatter, got {type(model).__name__}, a trained network. "
+            "It cannot tell what it never learned; ask it without."
+        )
     items = as_items(inputs)
     skipped = _unreadable(items) if on_error == "skip" and model.modality == "image" else {}
     kept = [position for position in range(len(items)) if position not in skipped]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from anacp.errors import ParameterError
 from anacp.items import LazyImage
 from anacp.labels import Labels
+from anacp.learners import or_unknown
 from anacp.words import counted, visible
 
 SHOWN, LONGEST = 20, 48  # rows of a table that is printed, and characters of a cell
@@ -60,6 +61,7 @@ class Answers:
     digests: list[bytes] = field(default_factory=list)  # k, of the inputs' content
     inputs: list[str] = field(default_factory=list)  # k, what to call them; by number if nothing is said
     cut: list[Any] = field(default_factory=list)  # texts longer than the network reads: it saw their beginning
+    familiarity: NDArray[Any] | None = None  # (k,), if it was asked for: negative for what is none of the classes
 
     @property
     def labels(self) -> Labels:
@@ -102,6 +104,12 @@ class Answers:
         return "\n".join([*lines, *rest, *left_out])
 
     __repr__ = __str__
+
+    def labels_or(self, unknown: Any) -> Labels:
+        """Return the likeliest label of each input, or `unknown` where it is none; needs the familiarity."""  # (k,)
+        if self.familiarity is None:
+            raise ParameterError("Expected answers with their familiarity, got none. Ask with keep=0.95, or another.")
+        return or_unknown(self.labels, self.familiarity, unknown)
 
     def ranked(self, k: int = 3) -> list[list[tuple[Any, float]]]:
         """Return for each input the k most likely labels with their probabilities, the likeliest first."""

@@ -21,7 +21,7 @@ from anacp.errors import InputError, MismatchError, ModelFileError, NotLearnedEr
 from anacp.files import TensorFile, write_tensors
 from anacp.items import OnError, as_items
 from anacp.labels import label_array
-from anacp.learners import LEARNER, MODEL, Labels, Learner, check_kind, contents, label_kind, restored
+from anacp.learners import KEEP, LEARNER, MODEL, By, Labels, Learner, check_kind, contents, label_kind, restored
 from anacp.methods.answers import Answers, Forgotten, Learned, name_of
 from anacp.methods.choosing_layers import chosen_layers, computing_all, selected
 from anacp.methods.conflicts import Conflicts, OnConflict
@@ -366,31 +366,41 @@ class Classifier:
 
     def solve(self) -> Self:
         """Solve now, so that no prediction has to wait for it; `save` keeps the solution."""
-        self._something().learner.solve(probabilities=True)
+        self._something().learner.solve(probabilities=True, unknown=True)
         return self
 
     def features(self, inputs: Sequence[Any], *, report: Report | None = None) -> NDArray[np.float32]:
         """Return what the learner sees of the inputs, to use `learner` directly."""  # (n, d)
         return self.encoder.encode(self._some(inputs), store=self.store, report=report).x
 
-    def answer(self, inputs: Sequence[Any], *, on_error: OnError = "refuse", report: Report | None = None) -> Answers:
+    def answer(
+        self,
+        inputs: Sequence[Any],
+        *,
+        on_error: OnError = "refuse",
+        report: Report | None = None,
+        keep: float | None = None,
+        by: By = "both",
+    ) -> Answers:
         """Return the probabilities of the inputs that can be read, which these are, and what is wrong with others.
 
+        With `keep`, the familiarity of each is measured too, as by `Learner.familiarity`.
         The result prints as a table: the likeliest labels of each input, with their probabilities.
         """
         items = self._some(inputs)
         found = self.encoder.encode(items, store=self.store, on_error=on_error, report=report)
         if not len(found.x):
             raise InputError(f"Expected inputs that can be read, got none of {len(items)}: {found.skipped[0][1]}")
-        classes, probabilities = self._something().learner.classes_and_probabilities(found.x)
+        classes, probabilities, familiarity = self._something().learner.judged(found.x, keep=keep, by=by)
         cut = [items[position] for position in found.cut]
         shown = [name_of(items[position], position) for position in found.kept]
-        return Answers(classes, probabilities, found.kept, found.skipped, found.digests, inputs=shown, cut=cut)
+        parts = classes, probabilities, found.kept, found.skipped, found.digests
+        return Answers(*parts, inputs=shown, cut=cut, familiarity=familiarity)
 
-    def predict(self, inputs: Sequence[Any]) -> Labels:
-        """Return the most likely label of each input."""  # (n,)
+    def predict(self, inputs: Sequence[Any], *, unknown: Any = None, keep: float = KEEP, by: By = "both") -> Labels:
+        """Return the most likely label of each input, or `unknown`, if given, as by `Learner.predict`."""  # (n,)
         x = self.features(inputs)
-        return self._something().learner.predict(x)
+        return self._something().learner.predict(x, unknown=unknown, keep=keep, by=by)
 
     def predict_proba(self, inputs: Sequence[Any]) -> NDArray[Any]:
         """Return one probability for each input and class, in the order of `classes_`."""  # (n, c)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from anacp.errors import InputError, UncheckedFileWarning
 from anacp.files import TensorFile
 from anacp.items import OnError, as_items
 from anacp.labels import Labels
-from anacp.learners import MODEL, SolvedLearner
+from anacp.learners import KEEP, MODEL, By, SolvedLearner, check_unknown
 from anacp.methods.answers import Answers, name_of
 from anacp.methods.header import check_model_header
 from anacp.progress import Report
@@ -79,18 +80,33 @@ class Predictor:
         """The classes that it knows, sorted."""
         return self._solved.classes if self._solved is not None else self._model.classes_
 
-    def answer(self, inputs: Sequence[Any], *, on_error: OnError = "refuse", report: Report | None = None) -> Answers:
-        """Return the probabilities of the inputs that can be read, which these are, and what is wrong with others."""
-        found = self._answered(self._solved, inputs, on_error, report) if self._solved is not None else None
-        if found is not None:
-            return found
+    def answer(
+        self,
+        inputs: Sequence[Any],
+        *,
+        on_error: OnError = "refuse",
+        report: Report | None = None,
+        keep: float | None = None,
+        by: By = "both",
+    ) -> Answers:
+        """Return the probabilities of the inputs that can be read, which these are, and what is wrong with others.
+
+        With `keep`, the familiarity of each is measured too, as by `Learner.familiarity`.
+        """
+        if self._solved is not None and (keep is None or self._solved.familiarity is not None):
+            found = self._answered(self._solved, inputs, on_error, report, keep, by)
+            if found is not None:
+                return found
         from anacp.methods.answering import answer
 
-        return answer(self._model, inputs, on_error=on_error, report=report)
+        return answer(self._model, inputs, on_error=on_error, report=report, keep=keep, by=by)
 
-    def predict(self, inputs: Sequence[Any]) -> Labels:
-        """Return the most likely label of each input."""  # (n,)
-        return self.answer(inputs).labels
+    def predict(self, inputs: Sequence[Any], *, unknown: Any = None, keep: float = KEEP, by: By = "both") -> Labels:
+        """Return the most likely label of each input, or `unknown`, if given, as by `Learner.predict`."""  # (n,)
+        if unknown is None:
+            return self.answer(inputs).labels
+        check_unknown(unknown, self.classes_)
+        return self.answer(inputs, keep=keep, by=by).labels_or(unknown)
 
     def predict_proba(self, inputs: Sequence[Any]) -> NDArray[Any]:
         """Return one probability for each input and class, in the order of `classes_`."""  # (n, c)
@@ -107,25 +123,39 @@ class Predictor:
         return load(self._path, **self._options)  # type: ignore[arg-type]
 
     def _answered(
-        self, solved: SolvedLearner, inputs: Sequence[Any], on_error: OnError, report: Report | None
+        self,
+        solved: SolvedLearner,
+        inputs: Sequence[Any],
+        on_error: OnError,
+        report: Report | None,
+        keep: float | None,
+        by: By,
     ) -> Answers | None:
         """Return the answers; None where the model itself must be asked, or must say what is wrong."""
         if self._exported is None:
             x = np.asarray(inputs)
-            probabilities = solved.probabilities(x)
-            return None if probabilities is None else Answers(solved.classes, probabilities, np.arange(len(x)))
+            return _answers(solved, x, np.arange(len(x)), keep, by)
         items = as_items(inputs)
         if not items or on_error not in ("refuse", "skip"):
             return None
         found = EncodingPass((self._exported,), items, store=None, on_error=on_error, wanted=None).run(report)
         if not len(found.x):
             raise InputError(f"Expected inputs that can be read, got none of {len(items)}: {found.skipped[0][1]}")
-        probabilities = solved.probabilities(found.x)
-        if probabilities is None:
-            return None
+        answers = _answers(solved, found.x, found.kept, keep, by)
         cut = [items[position] for position in found.cut]
         shown = [name_of(items[position], position) for position in found.kept]
-        return Answers(solved.classes, probabilities, found.kept, found.skipped, found.digests, inputs=shown, cut=cut)
+        return answers and replace(answers, skipped=found.skipped, digests=found.digests, inputs=shown, cut=cut)
+
+
+def _answers(
+    solved: SolvedLearner, x: NDArray[Any], kept: NDArray[np.intp], keep: float | None, by: By
+) -> Answers | None:
+    probabilities = solved.probabilities(x)
+    if probabilities is None:
+        return None
+    familiarity = None if keep is None else solved.above(x, keep=keep, by=by)
+    uncertain = keep is not None and familiarity is None
+    return None if uncertain else Answers(solved.classes, probabilities, kept, familiarity=familiarity)
 
 
 def _quickly(path: str | Path) -> tuple[SolvedLearner | None, ExportedBackbone | None]:

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from anacp.errors import RidgeEdgeWarning
 from anacp.learners import Learner
-from anacp.testing import files, inputs, learning, predicting, scikit_learn, threads, weighing
+from anacp.testing import files, inputs, learning, predicting, scikit_learn, threads, unknown, weighing
 
 BOTH = ("float32", "float64")
 
@@ -65,6 +65,10 @@ LAWS: tuple[Law, ...] = (
     Law(predicting.a_class_of_one_stands_among_others),
     Law(predicting.a_thousand_classes_of_three),
     Law(predicting.prediction_sees_a_bounded_number_of_rows),
+    Law(unknown.what_was_never_learned_is_told),
+    Law(unknown.familiarity_is_that_of_the_data_learned, BOTH),
+    Law(unknown.familiarity_is_finite_whatever_was_learned),
+    Law(unknown.a_bad_label_for_the_unknown_is_refused),
     Law(threads.threads_see_one_moment_and_lose_nothing),
     Law(scikit_learn.scikit_learns_own_checks_pass, ("float64",)),
 )
