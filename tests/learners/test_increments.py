@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import anacp
+from anacp.errors import NumericalError
 from anacp.statistics import ClassGram, directions
 from tests.conftest import blobs
 
@@ -51,7 +52,10 @@ def test_any_history_gives_the_solution_from_nothing(
         elif action == "merge" and rows:
             model = model + made(n_projected, dtype).partial_fit(x[rows], y[rows])
         elif action == "unlearn" and rows:
-            model.unlearn(x[rows], y[rows])
+            try:
+                model.unlearn(x[rows], y[rows])
+            except NumericalError:  # exact or refused: float32 may not tell one row of many
+                rows = []
         elif action == "solve":
             model.predict(x[:1])
         elif action == "copy":

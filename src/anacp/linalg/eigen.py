@@ -27,6 +27,8 @@ def low_rank_factor(a: Triangle, beside: Tensor | None = None) -> tuple[Tensor, 
 
 def largest_eigenvalue(a: Triangle) -> float:
     """Return about the largest eigenvalue of a positive semi-definite `a`, from below."""
+    if not len(a):
+        return 0.0
     vector = a.times(torch.ones(len(a), 1).to(a.strips[0]))
     for _ in range(POWER_STEPS):
         vector = a.times(vector / vector.norm().clamp_min(torch.finfo(a.dtype).tiny))

@@ -10,6 +10,10 @@ from torch import Tensor
 from anacp.errors import NumericalError
 from anacp.linalg.triangle import Triangle, fresh_matrix
 
+# A float32 factor whose smallest pivot is less than this share of the largest has hardly a digit right, and only by the
+# luck of its rounding was found at all: float64 then has to do.
+HARDLY_POSITIVE = 32 * torch.finfo(torch.float32).eps
+
 
 @dataclass(frozen=True, eq=False)
 class Factor:
@@ -90,7 +94,7 @@ def _not_positive(size: int, shift: float) -> NumericalError:
 
 
 def _factored_in_place(a: Tensor) -> Factor | None:
-    """Overwrite `a` with its Cholesky factor; None when `a` is not positive definite."""
+    """Overwrite `a` with its Cholesky factor; None when `a` is not positive definite, or hardly."""
     if a.device.type != "cpu":
         factor, info = torch.linalg.cholesky_ex(a)
         return None if int(info) else Factor(factor, a.dtype)
@@ -100,4 +104,6 @@ def _factored_in_place(a: Tensor) -> Factor | None:
         array, _ = scipy.linalg.cho_factor(a.numpy().T, lower=False, overwrite_a=True, check_finite=False)
     except scipy.linalg.LinAlgError:
         return None
-    return Factor(array, a.dtype)
+    diagonal = array.diagonal()
+    hardly = len(a) and a.dtype == torch.float32 and float(diagonal.min() / diagonal.max()) ** 2 < HARDLY_POSITIVE
+    return None if hardly else Factor(array, a.dtype)

@@ -51,8 +51,9 @@ class Directions:
         vectors = vectors[:, -(at_most or len(rows)) :].to(rows.dtype)
         turned, coordinates = vectors.mT @ rows, coordinates @ vectors
         # By their own energy: a small eigenvalue may come out as nothing, or less.
-        squares = turned.square().sum(1, dtype=wide.dtype)
-        kept = squares > NEGLIGIBLE[rows.dtype] * squares.sum()
+        largest = turned.abs().max().clamp_min(torch.finfo(rows.dtype).tiny) if len(rows) else turned.new_ones(())
+        shares = (turned / largest).square().sum(1, dtype=wide.dtype)
+        kept, squares = shares > NEGLIGIBLE[rows.dtype] * shares.sum(), shares * largest.to(wide.dtype) ** 2
         if bool(kept.all()):
             return cls(turned, coordinates, squares)
         return cls(turned[kept], coordinates[:, kept], squares[kept])
