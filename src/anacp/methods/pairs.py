@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from anacp.datasets import Columns
 from anacp.errors import InputError
 from anacp.items import LazyImage, content_hash
 from anacp.names import nearest
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-# What the two columns are called, in any capitals; the first that a table has is meant.
-INPUTS = ("text", "sentence", "utterance", "query", "message", "image", "img", "path", "file", "filename", "input")
-LABELS = ("label", "class", "category", "intent", "target", "labels", "y")
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,14 +82,15 @@ def _columns(found: Sequence[Any], stated: tuple[str, str] | None) -> tuple[Any,
                 hint = f" Did you mean {near!r}?" if near else ""
                 raise InputError(f"Expected a column {name!r}, got {', '.join(map(str, found))}.{hint}")
         return stated
-    named = {str(name).casefold(): name for name in reversed(found)}
-    chosen = [next((named[name] for name in usual if name in named), None) for usual in (INPUTS, LABELS)]
-    if None in chosen:
+    named = {str(name): name for name in reversed(found)}
+    texts, paths, target = (Columns().find(role, list(named), "a table") for role in ("text", "path", "label"))
+    source = texts or paths
+    if source is None or target is None:
         raise InputError(
-            f"Expected a column of inputs (such as {', '.join(INPUTS[:3])}, image, path) and one of labels (such as "
-            f"{', '.join(LABELS[:3])}), got {', '.join(map(str, found))}. Say which they are: columns=(INPUTS, LABELS)."
+            "Expected a column of inputs (such as text, sentence, image, path) and one of labels (such as label, "
+            f"class), got {', '.join(map(str, found))}. Say which they are: columns=(INPUTS, LABELS)."
         )
-    return chosen[0], chosen[1]
+    return named[source], named[target]
 
 
 def _of_dataset(data: Any, columns: tuple[str, str] | None) -> tuple[list[Any], list[Any]]:
