@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, Self
-
-import numpy as np
 
 PATCHES = "patches"  # the mean over the patches of the last layer, where that has a class token as well
 Layer = int | str
@@ -24,7 +23,7 @@ class LayerView:
     @classmethod
     def of(cls, layers: Sequence[Layer], computed: Sequence[Layer], widths: Mapping[Layer, int], scaled: bool) -> Self:
         """Return the view of layers among those computed, each as wide as stated."""
-        ends = np.cumsum([widths[layer] for layer in computed]).tolist()
+        ends = accumulate(widths[layer] for layer in computed)
         places = {layer: (end - widths[layer], end) for layer, end in zip(computed, ends, strict=True)}
         return cls(tuple(places[layer] for layer in layers), scaled)
 
@@ -45,6 +44,8 @@ class LayerView:
 
     def __call__(self, computed: Any) -> Any:
         """Return the features of computed rows of NumPy."""
+        import numpy as np  # not before it is needed: a header of a model file tells layers without it
+
         return np.concatenate(self.parts(computed), -1)
 
 

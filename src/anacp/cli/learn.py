@@ -9,8 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from anacp import cli, datasets, encoders, items, methods
-from anacp.backbones import LAST_LAYER
+from anacp import backbones, cli, datasets, encoders, items, methods
 from anacp.cli.options import (
     AsJson,
     Exact,
@@ -134,7 +133,7 @@ def _check_layers(encoder: encoders.Encoder, layers: str, model: Path) -> None:
     asked = _layers(layers)
     if asked is None or asked == "auto":
         return
-    wanted = encoder.backbone.with_layers(LAST_LAYER if isinstance(asked, str) else asked)
+    wanted = encoder.backbone.with_layers(backbones.LAST_LAYER if isinstance(asked, str) else asked)
     if wanted.identity.layers != encoder.origin.layers:
         raise MismatchError(
             f"Expected the layers of {model}, {list(encoder.origin.layers)}, or no --layers, got {layers}. What was "
