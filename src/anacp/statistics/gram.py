@@ -40,8 +40,8 @@ from anacp.statistics.rounding import (
 # scores, a fifth of it does as much.
 WEIGHT = 5
 # Rows a feature up to which directions are kept: alone, while they are smaller than a triangle; once they were solved,
-# while extending their factor costs less than making a triangle and factoring that; beside a triangle, while correcting
-# its solution costs less than factoring it anew.
+# while extending their factor costs fewer operations than making a triangle and factoring that (counted, not timed);
+# beside a triangle, while correcting its solution costs less than factoring it anew.
 ALONE, ALONE_SOLVED, BESIDE = 1 / 2, 5 / 4, 1 / 4
 # Taking rows out of directions costs the cube of their number: beyond this share a triangle is made first. When fewer
 # rows than the second share are left, a triangle becomes directions again.
