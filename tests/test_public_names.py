@@ -10,7 +10,20 @@ from anacp.catalogue import METHODS
 
 
 def test_names() -> None:
-    learners = ["AnaCP", "ELM", "FeCAM", "GACL", "KLDA", "LinearProbe", "LoRanPAC", "NCM", "RanPAC", "Ridge", "SLDA"]
+    learners = [
+        "AnaCP",
+        "AveragedAnaCP",
+        "ELM",
+        "FeCAM",
+        "GACL",
+        "KLDA",
+        "LinearProbe",
+        "LoRanPAC",
+        "NCM",
+        "RanPAC",
+        "Ridge",
+        "SLDA",
+    ]
     assert sorted(anacp.__all__) == sorted(
         [*learners, "Classifier", "Predictor", "__version__", "errors", "export", "load", "load_sample"]
     )

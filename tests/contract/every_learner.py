@@ -19,6 +19,10 @@ SETTINGS: dict[str, list[dict[str, object]]] = {
             {"ridge": "squared error", "n_projected": 200, "n_replay": 30},
         )
     ],
+    "AveragedAnaCP": [
+        {"n_members": 2, "n_projected": 60, "n_heads": 2, "n_replay": 9, "ridge": 1.0, "classifier_ridge": 1.0},
+        {"n_members": 1, "n_projected": 60, "n_heads": 1, "ridge": "squared error", "targets": "means"},
+    ],
     "ELM": [{"n_projected": 60, "ridge": 1.0}, {"n_projected": 60, "ridge": "accuracy", "normalize": False}],
     "FeCAM": [
         {},

@@ -18,7 +18,7 @@ from tests.contract.every_learner import every_learner
 pytestmark = pytest.mark.filterwarnings("ignore::anacp.errors.RidgeEdgeWarning")
 
 # Whose solutions need no random matrix that only torch can draw.
-PLAIN = {"AnaCP", "LinearProbe", "NCM", "Ridge", "SLDA"}
+PLAIN = {"AnaCP", "AveragedAnaCP", "LinearProbe", "NCM", "Ridge", "SLDA"}
 
 
 def drawn_by_torch(parameters, n_features: int, role: str):

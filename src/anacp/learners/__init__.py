@@ -7,6 +7,7 @@ from anacp.doors import door
 if TYPE_CHECKING:
     from anacp.labels import Labels, label_kind
     from anacp.learners.anacp import AnaCP
+    from anacp.learners.averaged_anacp import AveragedAnaCP
     from anacp.learners.base import Learner
     from anacp.learners.constraints import NOT_NEGATIVE, POSITIVE, Constraint, choice, count, number, whole
     from anacp.learners.elm import ELM
@@ -49,6 +50,7 @@ __all__ = [
     "SOLUTION",
     "WAITING_ROWS",
     "AnaCP",
+    "AveragedAnaCP",
     "By",
     "ClassOutlook",
     "Constraint",

@@ -93,9 +93,8 @@ class Memory:
 
     def features(self, name: str) -> Any:
         """Return what a statistic turns rows into; for this alone no file is read."""
-        held = self.statistics
-        statistic = held.outlines[name] if isinstance(held, UnreadStatistics) else held[name]
-        return cast(Features, statistic.features)  # type: ignore[attr-defined]
+        outlines: Mapping[str, Any] = getattr(self.statistics, "outlines", self.statistics)
+        return cast(Features, outlines[name].features)
 
     def learned(self, x: Tensor, labels: Labels, weights: Tensor | None = None) -> Self:
         """Return the memory of these rows (n, d) as well, each as much as it counts."""

@@ -8,7 +8,7 @@ the learner, which is loaded then: here it is None.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from anacp.learners.constraints import LARGEST_ENSEMBLE
 from anacp.learners.familiarity import BY, By, Familiarity, check_share
 from anacp.learners.formulas import cosine_scores, feature_scores, linear_scores, log_positive_part, replayed_scores
 from anacp.learners.header import FAMILIARITY, SOLUTION
+from anacp.learners.members import member_parameters, prefix
 from anacp.learners.stored_labels import sorted_labels
 from anacp.projections import PLAIN_ACTIVATIONS, ContrastiveProjection, plain_projection
 
@@ -130,6 +131,7 @@ class Parts:
     n_classes: int
     projection: Projection
     used: set[str] = field(default_factory=set)
+    prefix: str = ""  # of the names of tensors
 
     @property
     def dtype(self) -> Any:
@@ -147,16 +149,16 @@ class Parts:
 
     def check(self, name: str, *shape: int) -> None:
         """Raise a `ValueError` if a tensor is of another shape; before anything of that size is made."""
-        if self.file.sizes(SOLUTION)[name] != shape:
+        if self.file.sizes(SOLUTION)[self.prefix + name] != shape:
             raise ValueError(f"{name} is of another shape")
 
     def tensor(self, name: str, *shape: int) -> Array:
         """Return a tensor, or raise a `ValueError` if it is of another shape or precision."""
         self.check(name, *shape)
-        found = self.file.array(f"{SOLUTION}{name}")
+        found = self.file.array(f"{SOLUTION}{self.prefix}{name}")
         if str(found.dtype) != self.dtype:
             raise ValueError(f"{name} is of another precision")
-        self.used.add(name)
+        self.used.add(self.prefix + name)
         return found
 
     def familiarity(self) -> Familiarity | None:
@@ -170,8 +172,12 @@ class Parts:
     @property
     def prepare(self) -> Scores:
         """What makes of rows what the statistics see: they are scaled to length one, or left as they are."""
-        unit = self.parameters.get("normalize", False) in (True, "inputs")  # of these, AnaCP and an ELM have it
+        unit = self.parameters.get("normalize", "n_members" in self.parameters) in (True, "inputs")
         return unit_rows if unit else np.asarray
+
+    def of_member(self, member: int) -> Parts:
+        """Return what one of several averaged ones has."""
+        return replace(self, parameters=member_parameters(self.parameters, member), prefix=prefix(member))
 
     def projected(self, role: str) -> Scores | None:
         """Return the random features of a role; None if only torch can draw them."""
@@ -248,6 +254,17 @@ def _anacp(parts: Parts) -> Made:
     return lambda x: replayed_scores(adapt.coefficients(prepare(x)), readout, activate, weights), True
 
 
+def _averaged(parts: Parts) -> Made:
+    n_members = parts.parameters["n_members"]
+    if not 1 <= n_members <= LARGEST_ENSEMBLE:
+        raise ValueError("no such number of members")
+    members = [_anacp(parts.of_member(i))[0] for i in range(n_members)]
+    made = [scores for scores in members if scores is not None]
+    if len(made) < n_members:
+        return None, True
+    return lambda x: sum(scores(x) for scores in made) / n_members, True
+
+
 def _with_constant(x: Array) -> Array:
     return np.concatenate([x, np.ones((len(x), 1), x.dtype)], 1)
 
@@ -255,6 +272,7 @@ def _with_constant(x: Array) -> Array:
 # By the names that files have for learners.
 SCORES: dict[str, Callable[[Parts], Made]] = {
     "AnaCP": _anacp,
+    "AveragedAnaCP": _averaged,
     "ELM": _random_ridge,
     "GACL": _random_ridge,
     "LinearProbe": _linear,
