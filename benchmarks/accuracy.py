@@ -92,9 +92,8 @@ def main() -> None:
                 path.write_text(json.dumps(known, indent=1))
             if perf_counter() - began > options.seconds:
                 raise SystemExit("not done yet: run it again")
-    print(
-        "| method | features | d | accuracy | over the paper's | learn and solve | kept |\n|---|---|---|---|---|---|---|"
-    )
+    print("| method | features | d | accuracy | over the paper's | learn and solve | kept |")
+    print("|---|---|---|---|---|---|---|")
     base = np.mean([known[f"AnaCP as in the paper | last layer | {seed}"]["accuracy"] for seed in options.seeds])
     for where, title in wanted:
         own = [known[f"{title} | {where} | {seed}"] for seed in options.seeds]
