@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from anacp import AnaCP, AveragedAnaCP, load
+from anacp import AnaCP, AveragedAnaCP, load, load_sample
 from anacp.learners.members import member_parameters
 from tests.contract.every_learner import SETTINGS
 
@@ -56,3 +56,14 @@ def test_a_file_goes_on_learning(solved: bool, tmp_path) -> None:
     again = load(tmp_path / "model").partial_fit(x[y == 5], y[y == 5])
     whole = model.partial_fit(x[y == 5], y[y == 5])
     np.testing.assert_allclose(again.decision_function(x), whole.decision_function(x), atol=1e-4)
+
+
+def test_more_accurate_than_one() -> None:
+    sample = load_sample("cifar100")
+    rows = sample.x_train, sample.y_train
+    gains = [
+        AveragedAnaCP(n_projected=500, random_state=seed).fit(*rows).score(sample.x_test, sample.y_test)
+        - AnaCP(n_projected=500, random_state=seed).fit(*rows).score(sample.x_test, sample.y_test)
+        for seed in range(3)
+    ]
+    assert np.mean(gains) > 0.01
