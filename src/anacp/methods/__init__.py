@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from anacp.catalogue import compared_methods
     from anacp.methods.answering import Model, answer, modality_of
     from anacp.methods.answers import Answers, Forgotten, Learned
+    from anacp.methods.asking import Question
     from anacp.methods.classifier import Classifier
     from anacp.methods.finding import find_method, methods_in
     from anacp.methods.header import ModelKind, check_model_header
@@ -42,6 +43,7 @@ __all__ = [
     "ModelKind",
     "OnFeatures",
     "Predictor",
+    "Question",
     "SequentialFineTuning",
     "TrainedMethod",
     "answer",
