@@ -162,8 +162,8 @@ def _reader(identity: Identity, source: Source, *, plain: bool) -> Reader | None
     if isinstance(preprocessing, ImagePreprocessing):
         return ImageReader(preprocessing)
     if isinstance(preprocessing, TextPreprocessing) and plain and source.folder:
-        known = PRESETS.get(identity.backbone)
-        return TextReader(PlainTokenizer(source.folder), preprocessing.max_tokens, known and known.language)
+        language = PRESETS[identity.backbone].language if identity.backbone in PRESETS else None
+        return TextReader(PlainTokenizer(source.folder), preprocessing.max_tokens, language)
     return None
 
 
