@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from anacp.methods.classifier import Classifier
     from anacp.methods.finding import find_method, methods_in
     from anacp.methods.header import ModelKind, check_model_header
+    from anacp.methods.hub import HubClassifier
     from anacp.methods.loading import load
     from anacp.methods.method import Method
     from anacp.methods.on_features import OnFeatures
@@ -35,6 +36,7 @@ __all__ = [
     "Classifier",
     "DualPrompt",
     "Forgotten",
+    "HubClassifier",
     "JointFineTuning",
     "JointLinearProbe",
     "Learned",

@@ -156,7 +156,7 @@ class Classifier(Teaching, Asked):
         device: str = "cpu",
         store: FeatureStore | None = None,
         remote_code: bool = False,
-    ) -> Classifier:
+    ) -> Self:
         """Return the classifier saved at `path`, ready to predict and to go on learning.
 
         Its backbone is the one given, adapted or not, or the one that the file names, adapted as the file says: a
