@@ -336,6 +336,7 @@ OTHERS = {
     "German": ["Wo ist denn mein Paket geblieben?", "Das Gerät ist kaputt, ich hätte gern mein Geld zurück"],
     "Russian": ["где моя посылка?", "верните мне деньги"],
     "Chinese": ["我的包裹在哪里", "请把钱退给我"],
+    "Amharic": ["ሰላም ዓለም", "ጥቅሌ የት ነው"],  # none of its letters is in the vocabulary: each word is one unknown piece
 }
 
 
