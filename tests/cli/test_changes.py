@@ -49,6 +49,7 @@ def test_every_change_is_listed_and_undone(photos: Path, model: Path, tmp_path: 
     assert "14 examples of 2 classes" in printed
     anacp("forget", model, photos / "first", "--on-unknown", "skip")
     anacp("merge", model, other, "-o", model)
+    changed = probabilities(model)
     listed = json.loads(anacp("history", model, "--json"))["steps"]
     assert [step["what"] for step in listed] == ["learn", "learn", "relabel", "rename", "join", "forget", "merge"]
     assert listed[1]["source"] == str(photos / "more")
@@ -59,7 +60,13 @@ def test_every_change_is_listed_and_undone(photos: Path, model: Path, tmp_path: 
         undone = json.loads(anacp("undo", model, "--json"))["undone"]
         assert [one["what"] for one in undone] == [step["what"]]
     np.testing.assert_allclose(probabilities(model), before, atol=1e-5)
-    assert len(anacp("history", model).splitlines()) == 1
+    lines = anacp("history", model).splitlines()
+    assert lines[1:] == ["6 steps undone: `anacp redo` takes them again, until the next change"]
+    assert [one["what"] for one in json.loads(anacp("history", model, "--json"))["undone"]][-1] == "learn"
+    redone = json.loads(anacp("redo", model, "--steps", 5, "--json"))["redone"]
+    assert [one["what"] for one in redone] == ["learn", "relabel", "rename", "join", "forget"]
+    assert "redone: merge 3 examples of yellow" in anacp("redo", model)
+    np.testing.assert_allclose(probabilities(model), changed, atol=1e-5)
 
 
 def test_several_steps_at_once(photos: Path, model: Path) -> None:
@@ -78,6 +85,7 @@ def test_what_cannot_be_done_leaves_the_file(photos: Path, model: Path, error_of
     assert "learned before" in error_of("relabel", model, photos / "more" / "red" / "004.png", "--label", "blue")
     assert "Delete it instead" in error_of("undo", model)
     assert "from 1 to 1 steps" in error_of("undo", model, "--steps", 3)
+    assert "until the next change" in error_of("redo", model)
     assert model.read_bytes() == before
 
 

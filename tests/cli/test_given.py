@@ -13,9 +13,12 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
+import anacp as package
 from anacp.errors import AnacpError
 from anacp.methods import Classifier
+from tests.backbones.models import needs_minilm
 from tests.cli.conftest import anacp
+from tests.datasets import layouts
 from tests.methods.inputs import COLOURS, folder, picture
 
 
@@ -97,6 +100,65 @@ def test_a_packed_album_is_read_by_content(photos: Path, tmp_path: Path) -> None
     learned = facts("learn", tmp_path / "album.zip", "--model", photos)
     assert learned["new_examples"] == 6
     assert {Path(one["input"].split(" in ")[0]).name for one in learned["left_out"]} == {".hidden.png", "notes.md"}
+
+
+@pytest.mark.parametrize("form", ["zip", "tar", "gztar"])
+def test_empty_classes_of_a_packed_album_are_listed(form: str, photos: Path, tmp_path: Path) -> None:
+    album = folder(tmp_path / "album", ["green", "yellow"], range(2))
+    (album / "empty").mkdir()
+    (album / "only_notes").mkdir()
+    (album / "only_notes" / "notes.txt").write_text("x")
+    for top, notes in (("album", ["the folders inside album of"]), (None, [])):
+        name = "album" if top else "plain"
+        packed = shutil.make_archive(str(tmp_path / name), form, tmp_path if top else album, top)
+        model = shutil.copy(photos, tmp_path / f"{name}.anacp")
+        learned = facts("learn", packed, "--model", model)
+        assert learned["new_classes"] == ["green", "yellow"]
+        assert [note[: len(said)] for note, said in zip(learned["notes"], notes, strict=True)] == notes
+        empty = [one["input"] for one in learned["left_out"] if one["reason"] == "a folder without a picture"]
+        assert empty == [f"empty in {packed}", f"only_notes in {packed}"]
+        assert "2 left out" not in anacp("learn", packed, "--model", model)
+        assert "3 left out" in anacp("learn", packed, "--model", model)
+
+
+def test_one_class_with_folders_inside_is_told(photos: Path, tmp_path: Path) -> None:
+    folder(tmp_path / "outer" / "green", ["green", "yellow"], range(2))
+    learned = facts("learn", tmp_path / "outer", "--model", photos)
+    assert learned["new_classes"] == ["green"]
+    assert "all of" in learned["notes"][0]
+    assert "the 2 folders inside do not count" in learned["notes"][0]
+    within = folder(tmp_path / "more", ["red"], range(5, 6))
+    (within / "red" / "sub").mkdir()
+    picture("red", 9).save(within / "red" / "sub" / "9.png")
+    assert facts("learn", within, "--model", photos)["notes"] == []
+
+
+@pytest.mark.parametrize("form", ["struct", "bytes"])
+def test_pictures_in_a_parquet_table(form: str, photos: Path, tmp_path: Path) -> None:
+    shown = folder(tmp_path / "shown", ["green", "yellow"], range(2))
+    files = sorted(shown.rglob("*.png"))
+    contents = [file.read_bytes() for file in files]
+    images = [{"bytes": content, "path": file.name} for content, file in zip(contents, files, strict=True)]
+    columns = {"image": images if form == "struct" else contents, "label": [0, 0, 1, 1], "where": ["a", "b", "c", "d"]}
+    made = layouts.table(columns, {"label": layouts.class_label(["green", "yellow"])})
+    pyarrow.parquet.write_table(made, tmp_path / "t.parquet", row_group_size=3)
+    learned = facts("learn", tmp_path / "t.parquet", "--model", photos)
+    assert (learned["new_examples"], learned["new_classes"]) == (4, ["green", "yellow"])
+    assert facts("learn", shown, "--model", photos)["known_examples"] == 4  # the same photos, by their content
+    rows = list(csv.DictReader(io.StringIO(anacp("predict", photos, tmp_path / "t.parquet"))))
+    assert [row["prediction"] for row in rows] == ["green", "green", "yellow", "yellow"]
+    assert [row["where"] for row in rows] == ["a", "b", "c", "d"]
+    assert all(len(row["image"]) < 20 for row in rows)  # a name, not the picture
+    assert "4 examples forgotten" in anacp("forget", photos, tmp_path / "t.parquet")
+
+
+def test_a_picture_that_is_missing_in_a_parquet_table(photos: Path, tmp_path: Path, error_of) -> None:
+    picture("green", 0).save(tmp_path / "0.png")
+    images = [{"bytes": (tmp_path / "0.png").read_bytes(), "path": None}, {"bytes": None, "path": None}]
+    pyarrow.parquet.write_table(pyarrow.table({"image": images, "label": ["green"] * 2}), tmp_path / "t.parquet")
+    assert "row 1 of block 0, column image" in error_of("learn", tmp_path / "t.parquet", "--model", photos)
+    learned = facts("learn", tmp_path / "t.parquet", "--model", photos, "--on-error", "skip")
+    assert (learned["new_examples"], len(learned["skipped"])) == (1, 1)
 
 
 def test_a_class_folder_a_file_and_a_table_of_paths(photos: Path, tmp_path: Path) -> None:
@@ -262,9 +324,36 @@ def test_texts_that_are_too_long_are_told(texts: Path) -> None:
     long, fits = "red " * 40, "blue " * 14  # the network reads 16 tokens, of which two are marks
     learned = facts("learn", long, fits, "--label", "red", "--model", texts)
     assert learned["cut"] == [long]
-    printed = anacp("predict", texts, long, fits)
-    assert "warning: 1 text is longer than the model reads" in printed
+    for command in (["predict", texts, long, fits], ["learn", f"{long}!", "--label", "red", "--model", texts]):
+        printed = anacp(*command)
+        assert "warning: 1 text is longer than hf:" in printed
+        assert "reads, only the beginning counts: red red" in printed
     assert "warning" not in anacp("predict", texts, fits)
+
+
+ENGLISH = ["where is my parcel?", "I want my money back", "the device is broken", "when does the shop open?"]
+OTHERS = {
+    "German": ["Wo ist denn mein Paket geblieben?", "Das Gerät ist kaputt, ich hätte gern mein Geld zurück"],
+    "Russian": ["где моя посылка?", "верните мне деньги"],
+    "Chinese": ["我的包裹在哪里", "请把钱退给我"],
+    "Amharic": ["ሰላም ዓለም", "ጥቅሌ የት ነው"],  # none of its letters is in the vocabulary: each word is one unknown piece
+}
+
+
+@needs_minilm
+def test_another_language_is_told(tmp_path: Path) -> None:
+    model = tmp_path / "mail.anacp"
+    first = anacp("learn", *ENGLISH[:2], "--label", "a", "--learner", "NCM", "--model", model)
+    assert "warning" not in first + anacp("learn", *ENGLISH[2:], "--label", "b", "--model", model)
+    assert "warning" not in anacp("predict", model, *ENGLISH)
+    for texts in OTHERS.values():
+        printed = anacp("predict", model, *texts)
+        assert "warning: 2 texts do not look like English, which minilm-l6 was made for" in printed
+        assert printed.count("warning") == 1
+        assert package.load(model).answer(texts).foreign == texts
+    assert "warning" not in anacp("predict", model, *ENGLISH * 5, OTHERS["German"][0])  # one among many
+    learned = anacp("learn", *OTHERS["German"], "--label", "a", "--model", model)
+    assert "warning: 2 texts do not look like English" in learned
 
 
 def test_words_for_one(photos: Path, texts: Path, tmp_path: Path, models: dict[str, Path], error_of) -> None:

@@ -1,6 +1,7 @@
 """`info`, `predict` and `evaluate` work on every model that a run leaves, whatever kind it is."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -75,3 +76,23 @@ def test_info_tells_how_a_model_is_stored(tmp_path: Path, monkeypatch: pytest.Mo
         model.save(tmp_path / "model", exact=exact)
         assert words in run("info", tmp_path / "model")
         assert json.loads(run("info", tmp_path / "model", "--json"))["exact"] is exact
+
+
+def test_features_of_another_network_are_told(tmp_path: Path, error_of: Callable[..., str]) -> None:
+    x, y = blobs(n_classes=3)
+    rows = {"xtr": x, "ytr": y, "xte": x[:9], "yte": y[:9]}
+    for name, made_by in (("mine", {"backbone": "one"}), ("same", {"backbone": "one"}), ("silent", {})):
+        np.savez(tmp_path / f"{name}.npz", **rows, **made_by)
+    np.savez(tmp_path / "other.npz", **rows, backbone="two")
+    np.savez(tmp_path / "narrow.npz", **{name: one[..., :5] if one.ndim > 1 else one for name, one in rows.items()})
+    np.savez(tmp_path / "odd.npz", **rows, backbone=np.arange(3))
+    run("run", "--dataset", tmp_path / "mine.npz", "--method", "NCM", "--tasks", 3, "--output", tmp_path / "out")
+    (model,) = (tmp_path / "out").rglob("model.anacp")
+    said = f"has features of two, {model} was learned with those of one: its answers mean nothing for them"
+    for command in ("predict", "evaluate"):
+        assert said in run(command, model, tmp_path / "other.npz")
+        for name in ("same", "silent"):
+            assert "warning" not in run(command, model, tmp_path / f"{name}.npz")
+        assert "got 5 in" in error_of(command, model, tmp_path / "narrow.npz")
+        assert "Expected the name of a network" in error_of(command, model, tmp_path / "odd.npz")
+    assert json.loads(run("evaluate", model, tmp_path / "other.npz", "--json"))["warnings"]

@@ -34,7 +34,7 @@ def zip_bomb(path: Path, megabytes: int) -> Path:
 def test_a_member_of_a_zip_is_not_inflated_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = zip_bomb(tmp_path / "bomb.zip", 210)
     assert path.stat().st_size < 300_000
-    (image,) = index_zip(path).values()
+    (image,) = index_zip(path).files.values()
     with pytest.raises(TooLargeError, match=r"at most 200 MB, got 210 MB: cat/0\.png in .*ANACP_MAX_FILE_BYTES"):
         image.read()
     with pytest.raises(ImageError, match="at most 200 MB, got 210 MB"):
@@ -42,14 +42,14 @@ def test_a_member_of_a_zip_is_not_inflated_beyond_the_limit(tmp_path: Path, monk
     small = zip_bomb(tmp_path / "small.zip", 2)
     monkeypatch.setenv("ANACP_MAX_FILE_BYTES", "1_999_999")
     with pytest.raises(TooLargeError, match="at most 2 MB"):
-        index_zip(small)["cat/0.png"].read()
+        index_zip(small).files["cat/0.png"].read()
     monkeypatch.setenv("ANACP_MAX_FILE_BYTES", "2_000_000")
-    assert index_zip(small)["cat/0.png"].read() == 2 * MEGABYTE
+    assert index_zip(small).files["cat/0.png"].read() == 2 * MEGABYTE
 
 
 @pytest.mark.parametrize("stated", [0, 1000, 1_999_999, 2_000_001])
 def test_no_more_is_inflated_than_the_archive_states(stated: int, tmp_path: Path) -> None:
-    (image,) = index_zip(zip_bomb(tmp_path / "bomb.zip", 2)).values()
+    (image,) = index_zip(zip_bomb(tmp_path / "bomb.zip", 2)).files.values()
     assert isinstance(image, ZipImage)
     lying = ZipImage(image.archive, image.name, image.header, image.size, stated, True, image.checksum)
     assert len(lying._beginning(image.size, stated + 1)) <= stated + 1
@@ -71,20 +71,20 @@ def test_a_compressed_tar_does_not_fill_the_disk(tmp_path: Path, monkeypatch: py
         index_tar(path)
     assert [one.name for one in tmp_path.iterdir()] == ["bomb.tar.gz"]
     monkeypatch.setenv("ANACP_MAX_EXPANDED_BYTES", "30_000_000")
-    assert index_tar(path) == {}  # all zeros: an empty archive
+    assert index_tar(path) == ({}, set())  # all zeros: an empty archive
     assert (tmp_path / "bomb.tar.gz.tar").stat().st_size == 30_000_000
 
 
 def test_a_compressed_tar_in_proportion_needs_no_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANACP_MAX_EXPANDED_BYTES", "1")
     files = {f"cat/{row}.png": np.random.default_rng(row).bytes(5000) for row in range(4)}
-    assert index_tar(layouts.write(files, tmp_path / "pets.tgz")).keys() == files.keys()
+    assert index_tar(layouts.write(files, tmp_path / "pets.tgz")).files.keys() == files.keys()
 
 
 def test_a_tar_that_states_more_than_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither is the memory for it asked for, nor what is stated believed."""
     layouts.write({"cat/0.png": b"x" * 3000}, tmp_path / "pets.tar")
-    (image,) = index_tar(tmp_path / "pets.tar").values()
+    (image,) = index_tar(tmp_path / "pets.tar").files.values()
     monkeypatch.setenv("ANACP_MAX_FILE_BYTES", "1_000_000_000_000_000")
     with pytest.raises(DataFileError, match="bytes expected at 512"):
         type(image)(image.archive, image.name, image.start, 10**14).read()
@@ -179,7 +179,7 @@ def test_every_byte_of_an_archive_may_be_wrong(tmp_path: Path) -> None:
                 changed[place] ^= flip
                 (tmp_path / f"b.{suffix}").write_bytes(changed)
                 try:
-                    found = (index_zip if suffix == "zip" else index_tar)(tmp_path / f"b.{suffix}")
+                    found = (index_zip if suffix == "zip" else index_tar)(tmp_path / f"b.{suffix}").files
                     for image in found.values():
                         image.read()
                 except DataFileError:

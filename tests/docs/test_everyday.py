@@ -5,15 +5,17 @@ import runpy
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from tests.backbones.models import needs_lite0
 from tests.cli.conftest import anacp
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```(sh|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-# Seconds, sizes and the last digits of probabilities are those of a machine.
-OWN = re.compile(r"\d+\.\d+ s\b|\d+(\.\d+)? [kM]B|\b[01]\.\d+")
+# Seconds, sizes, dates and the last digits of probabilities are those of a machine.
+OWN = re.compile(r"\d+\.\d+ s\b|\d+(\.\d+)? [kM]B|\b[01]\.\d+|\d{4}-\d\d-\d\d \d\d:\d\d")
 
 
 def run(line: str) -> str:
@@ -50,3 +52,15 @@ def test_the_walk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         n_commands += len(lines)
     assert n_commands >= 10
     assert Path("report", "confusion.png").is_file()
+
+
+def test_the_pictures_are_those_of_the_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sheet of photos is what the script draws, and every picture of the page has its script."""
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(ROOT / "examples" / "04_flowers.py"), run_name="__main__")
+    drawn = np.asarray(Image.open("flowers.png"), float)
+    assert np.abs(drawn - np.asarray(Image.open(ROOT / "docs" / "images" / "flowers.png"))).mean() < 5
+    script = (ROOT / "tools" / "everyday_pictures.py").read_text()
+    shown = re.findall(r"\]\(images/(.+?)\)", (ROOT / "docs" / "everyday.md").read_text())
+    assert len(shown) == 3
+    assert all(name in script for name in shown)

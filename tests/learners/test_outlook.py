@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from anacp import load_sample
 from anacp.errors import InputError
 from anacp.learners import NCM, SLDA, AnaCP, Ridge, class_outlooks, leave_one_out
 from anacp.linalg import unit_rows
@@ -23,6 +24,31 @@ def test_what_is_hard_is_known(learner) -> None:
     assert few.gain > 2 * abs(clear.gain)
     assert (few.n, clear.n) == (2, 40)
     assert all(0 <= one.sure <= 1 and 0 <= one.confusion <= 1 for one in (alike, other, clear, few))
+
+
+@pytest.mark.parametrize("name", ["clinc150", "cifar100"])
+def test_what_one_more_example_gains_is_foreseen(name: str) -> None:
+    """On real features: the more examples, the surer and the smaller the gain, about as large as it turns out."""
+    sample, generator = load_sample(name), np.random.default_rng(0)
+    classes = np.unique(sample.y_train)[:10]
+    order = {c: generator.permutation(np.flatnonzero(sample.y_train == c)) for c in classes}
+    shown = np.isin(sample.y_test, classes)
+    x_test, y_test = sample.x_test[shown], sample.y_test[shown]
+
+    def taught(n: int) -> NCM:
+        rows = np.concatenate([order[c][:n] for c in classes])
+        return NCM().fit(sample.x_train[rows], sample.y_train[rows])
+
+    def sure(learner: NCM) -> float:
+        own = np.searchsorted(learner.classes_, y_test)
+        return float(learner.predict_proba(x_test)[np.arange(len(own)), own].mean())
+
+    foreseen = {n: class_outlooks(taught(n)) for n in (2, 5, 40)}
+    gains = [float(np.mean([one.gain for one in outlooks])) for outlooks in foreseen.values()]
+    assert gains[0] > gains[1] > gains[2] >= 0
+    real = sure(taught(3)) - sure(taught(2))
+    assert real / 5 < gains[0] < 5 * real
+    assert np.mean([one.sure for one in foreseen[2]]) < np.mean([one.sure for one in foreseen[40]])
 
 
 def test_one_class_is_confused_with_none() -> None:

@@ -10,7 +10,7 @@ import anacp
 from anacp.errors import InputError, ModelFileError
 from anacp.files import TensorFile
 from anacp.learners import MODEL
-from anacp.methods import Classifier, journal
+from anacp.methods import Classifier, journal, taking_back
 from tests.backbones.test_backbone import small
 from tests.methods.inputs import pictures
 from tests.methods.test_classifier import FEW, MORE, made, quick, same
@@ -49,13 +49,68 @@ def test_a_step_is_taken_back(change: str, learner: str, tmp_path: Path) -> None
         assert len(model.history) == 2
 
 
+@pytest.mark.parametrize("learner", ["AnaCP", "NCM"])
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_step_that_was_undone_is_taken_again(change: str, learner: str, tmp_path: Path) -> None:
+    changed = made(learner)
+    CHANGES[change](changed)
+    for stored in (False, True):
+        model = made(learner)
+        CHANGES[change](model)
+        for _ in range(2):  # back and on, as often as one likes
+            model.undo()
+            model = kept(model, tmp_path / "model") if stored else model
+            assert [one.what for one in model.redo()] == [change.split()[0]]
+            model = kept(model, tmp_path / "model") if stored else model
+            same(model, changed)
+            assert [one.what for one in model.history] == [one.what for one in changed.history]
+        model.undo()
+        same(model, made(learner))
+
+
+def test_redo_ends_with_the_next_change(tmp_path: Path) -> None:
+    model = made("NCM")
+    with pytest.raises(InputError, match="got none: `redo` takes back an `undo` until the next change"):
+        model.redo()
+    for change in ("learn", "rename", "join"):
+        CHANGES[change](model) if change != "rename" else model.rename("green", "leaf")
+    joined = model.predict_proba(pictures(["red"], FEW)[0])
+    assert [one.what for one in model.undo(3)] == ["join", "rename", "learn"]
+    with pytest.raises(InputError, match="from 1 to 3 undone steps to take again, got 4"):
+        model.redo(4)
+    model = kept(model, tmp_path / "model")
+    assert [one.what for one in model.redo(3)] == ["learn", "rename", "join"]
+    np.testing.assert_allclose(model.predict_proba(pictures(["red"], FEW)[0]), joined, atol=1e-5)
+    model.undo(2)
+    model.rename("blue", "sky")
+    assert not model.history.undone
+    with pytest.raises(InputError, match="got none"):
+        model.redo()
+
+
+def test_nothing_of_what_was_undone_stays_when_undo_is_given_up(tmp_path: Path) -> None:
+    model = made()
+    CHANGES["learn"](model)
+    model.undo()
+    model.save(tmp_path / "model")
+    assert TensorFile(tmp_path / "model", MODEL).sizes("journal.undone.")
+    model.give_up_undo()
+    model.save(tmp_path / "model")
+    assert not TensorFile(tmp_path / "model", MODEL).sizes("journal.")
+    assert "undone" not in TensorFile(tmp_path / "model", MODEL).header["journal"]
+
+
 def test_a_merge_is_taken_back(tmp_path: Path) -> None:
     one, two = made(), anacp.Classifier(small(), quick())
     two.learn(*pictures(["green"], FEW))
     merged = kept(one + two, tmp_path / "model")
     assert [step.what for step in merged.history] == ["learn", "merge"]
+    both = one + two
     merged.undo()
     same(merged, one)
+    kept(merged, tmp_path / "model").redo()
+    merged.redo()
+    same(merged, both)
 
 
 def test_many_steps_are_taken_back_at_once(tmp_path: Path) -> None:
@@ -111,7 +166,7 @@ def test_a_step_of_too_many_examples_keeps_the_model_before(monkeypatch: pytest.
     model = made("NCM")
     monkeypatch.setattr("anacp.methods.taught.MOST_BYTES", 10)
     CHANGES["learn"](model)
-    assert isinstance(model.history.steps[-1].undo, journal.Before)
+    assert isinstance(model.history.steps[-1].undo, taking_back.Before)
     model = kept(model, tmp_path / "model")
     model.undo()
     same(model, made("NCM"))

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from anacp.backbones.identity import Identity
 from anacp.backbones.inputs import ImageReader, PlainTokenizer, Reader, TextReader
 from anacp.backbones.preprocessing import ImagePreprocessing, TextPreprocessing
+from anacp.backbones.presets import PRESETS
 from anacp.backbones.seen import hash_of_files, remembered_hash
 from anacp.backbones.sources import Source, source_of
 from anacp.backbones.views import LayerView
@@ -161,7 +162,8 @@ def _reader(identity: Identity, source: Source, *, plain: bool) -> Reader | None
     if isinstance(preprocessing, ImagePreprocessing):
         return ImageReader(preprocessing)
     if isinstance(preprocessing, TextPreprocessing) and plain and source.folder:
-        return TextReader(PlainTokenizer(source.folder), preprocessing.max_tokens)
+        language = PRESETS[identity.backbone].language if identity.backbone in PRESETS else None
+        return TextReader(PlainTokenizer(source.folder), preprocessing.max_tokens, language)
     return None
 
 

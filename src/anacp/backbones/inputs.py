@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from anacp.backbones.languages import Language, looks_foreign
 from anacp.backbones.preprocessing import ImagePreprocessing
 from anacp.items import Modality, as_text, hold, open_image
 from anacp.threads import OwnLock
@@ -24,6 +26,7 @@ TRIED = (
     "[CLS] <s> </s> ##a",
     "many words " * 400,
 )
+UNCUT = 2**30  # tokens
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -42,6 +45,9 @@ class Reader(Protocol):
 
     def is_cut(self, item: Any, arrays: Arrays) -> bool:
         """Say whether the arrays, those of one input, hold only its beginning."""
+
+    def is_foreign(self, item: Any, arrays: Arrays) -> bool:
+        """Say whether an input does not look like what the network was made for; that is known of some languages."""
 
     def example(self) -> Arrays:
         """Return a batch of two, to export a network with and to compare engines on."""
@@ -66,6 +72,10 @@ class ImageReader:
 
     def is_cut(self, item: Any, arrays: Arrays) -> bool:
         """No picture is: all of it is resized."""
+        return False
+
+    def is_foreign(self, item: Any, arrays: Arrays) -> bool:
+        """No picture is."""
         return False
 
     def example(self) -> Arrays:
@@ -118,9 +128,10 @@ class TextReader:
     # so that forgetting takes out exactly what learning put in.
     batch_size = 1
 
-    def __init__(self, tokenizer: Any, max_tokens: int) -> None:
+    def __init__(self, tokenizer: Any, max_tokens: int, language: Language | None = None) -> None:
         self._tokenizer = tokenizer
         self._max_tokens = max_tokens
+        self._language = language  # that the network was made for, where that is known
         self._lock = OwnLock()  # a tokenizer changes its own padding state when called: one thread at a time
 
     def order(self, inputs: Sequence[Any]) -> list[int]:
@@ -140,6 +151,20 @@ class TextReader:
         if arrays["input_ids"].shape[1] < self._max_tokens:
             return False
         return len(self._tokens([item], most=self._max_tokens + 1)["input_ids"][0]) > self._max_tokens
+
+    def is_foreign(self, item: Any, arrays: Arrays) -> bool:
+        """Say whether a text does not look like the language that the network was made for."""
+        if self._language is None:
+            return False
+        n_tokens = arrays["input_ids"].shape[1]
+        if n_tokens == self._max_tokens:  # it may be cut
+            n_tokens = len(self._tokens([item], most=UNCUT)["input_ids"][0])
+        return looks_foreign(item, n_tokens - self._n_marks)
+
+    @cached_property
+    def _n_marks(self) -> int:
+        """How many tokens stand around every text."""
+        return len(self._tokens([""])["input_ids"][0])
 
     def example(self) -> Arrays:
         """Return two texts of different length, so that padding is part of every comparison."""

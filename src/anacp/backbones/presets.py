@@ -4,6 +4,7 @@ import os
 from dataclasses import dataclass
 from typing import Literal
 
+from anacp.backbones.languages import Language
 from anacp.backbones.preprocessing import ImagePreprocessing, Preprocessing, TextPreprocessing
 from anacp.items import Modality
 from anacp.names import Names, unknown_name
@@ -24,6 +25,7 @@ class Preset:
     pooling: Pooling
     licence: str
     pretrained_on: str  # classes met here are no longer new: a report can warn of leakage
+    language: Language | None = None  # that its texts were in, where they were in one
 
 
 IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -73,6 +75,7 @@ _ALL = (
         pooling="mean over tokens",
         licence="Apache-2.0",
         pretrained_on="1 billion English sentence pairs without class labels",
+        language="English",
     ),
     Preset(
         name="mpnet-base",
@@ -84,6 +87,7 @@ _ALL = (
         pooling="mean over tokens",
         licence="Apache-2.0",
         pretrained_on="1 billion English sentence pairs without class labels",
+        language="English",
     ),
     _dinov2("small", 384),
     _dinov2("base", 768),

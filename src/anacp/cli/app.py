@@ -19,6 +19,7 @@ from anacp.cli.join import join
 from anacp.cli.learn import learn
 from anacp.cli.merge import merge
 from anacp.cli.predict import predict
+from anacp.cli.redo import redo
 from anacp.cli.relabel import relabel
 from anacp.cli.rename import rename
 from anacp.cli.report import report_command
@@ -66,6 +67,7 @@ app.command()(rename)
 app.command()(join)
 app.command()(merge)
 app.command()(undo)
+app.command()(redo)
 app.command()(history)
 app.command()(export)
 app.command()(info)

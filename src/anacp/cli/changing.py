@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anacp import cli, methods
+from anacp.cli.say import say
 from anacp.cli.stopping import FileBefore, kept
 from anacp.errors import InputError
 from anacp.files import locked
-from anacp.words import counted
+from anacp.words import counted, listed, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -52,6 +54,22 @@ def label_like(classes: Sequence[Any], name: str) -> Any:
         return kind(name)
     except ValueError as problem:
         raise InputError(f"Expected a label that is a number, as the others are, got {name!r}.") from problem
+
+
+def say_steps(model: Path, classifier: methods.Classifier, what: str, steps: Sequence[Any], *, as_json: bool) -> None:
+    """Say which steps were undone, or redone, and what a model holds now."""
+    if as_json:
+        facts = {
+            "model": str(model),
+            what: [{"what": step.what, "when": step.when, "n": step.n} for step in steps],
+            "examples": classifier.n_examples,
+            "classes": len(classifier.classes_),
+        }
+        print(json.dumps(facts))
+        return
+    for step in steps:
+        say(f"{what}: {step.what} {counted(step.n, 'example')} of {listed(list(step.classes), 4, show=visible)}")
+    say(now_line(model, classifier))
 
 
 def now_line(model: Path, classifier: methods.Classifier) -> str:

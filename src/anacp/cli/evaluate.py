@@ -26,7 +26,7 @@ from anacp.cli.options import (
     Split,
     TextColumn,
 )
-from anacp.cli.sources import cut_line, facts_of, lines_of
+from anacp.cli.sources import facts_of, feature_warnings, lines_of, text_warnings
 from anacp.errors import InputError
 from anacp.files import replacing
 from anacp.words import counted, visible
@@ -77,10 +77,13 @@ def evaluate(
     loaded = methods.load(model, backbone=backbone, remote_code=remote_code)
     modality = methods.modality_of(loaded)
     left_out: list[tuple[Any, str]] = []
+    misleading: list[str] = []
 
     def read(place: str | Path, split: str | None) -> Any:
         if modality == "features":
-            return datasets.feature_examples(place, split=split)
+            rows, made_by = datasets.feature_examples(place, split=split)
+            misleading.extend(feature_warnings(model, str(place), np.asarray(rows.items).shape[1], made_by))
+            return rows
         columns = datasets.Columns(text_column, label_column, path_column)
         options: dict[str, Any] = {"on_error": on_error.value, "columns": columns, "modality": modality}
         labelled = datasets.read_labelled(place, split=split, **options)
@@ -103,10 +106,11 @@ def evaluate(
     able = unknown_data is not None or not isinstance(loaded, methods.TrainedMethod)
     asked = share if strangers and able else None
     with cli.shown_progress(console) as report:
-        options: dict[str, Any] = {"on_error": on_error.value, "report": report, "keep": asked, "by": by.value}
-        found = methods.answer(loaded, list(examples.items), **options)
-        answered = None if asked is None else methods.answer(loaded, strangers, **options)
+        question = methods.Question(on_error.value, report, asked, by.value)
+        found = methods.answer(loaded, list(examples.items), question)
+        answered = None if asked is None else methods.answer(loaded, strangers, question)
     left_out += found.skipped
+    misleading += text_warnings(model, found, len(found))
     examples = examples.take(found.kept)
     n_learned = (
         int(loaded.learned(found.digests, examples.labels).sum()) if isinstance(loaded, methods.Classifier) else 0
@@ -128,6 +132,7 @@ def evaluate(
         "unknown_class_examples": int(len(every) - known.sum()),
         "mistakes": [{"input": str(_name(examples, one.position)), **asdict(one)} for one in wrong],
         "left_out": facts_of(left_out),
+        "warnings": misleading,
         "unknown": _unknown(correct, found.familiarity, answered.familiarity if answered else None, share),
         "per_class": [asdict(result) | {"accuracy": result.accuracy} for result in results],
     }
@@ -137,7 +142,7 @@ def evaluate(
     if as_json:
         print(json.dumps(facts))
         return
-    for line in [*lines_of("left out", left_out), *cut_line(found.cut, "the network")]:
+    for line in [*lines_of("left out", left_out), *misleading]:
         console.print(line, highlight=False, soft_wrap=True, markup=False)
     _show(console, facts, results)
     if output is not None:

@@ -33,8 +33,8 @@ def history(
         raise InputError(f"Expected a classifier, which keeps a journal, got a model of another kind: {model}.")
     journal: dict[str, Any] = file.header.get("journal", {"n_earlier": 0, "steps": []})
     if as_json:
-        shown = [{name: one for name, one in step.items() if name != "labels"} for step in journal["steps"]]
-        print(json.dumps({"model": str(model), "n_earlier": journal["n_earlier"], "steps": shown}))
+        shown = {part: [_fact(step) for step in journal.get(part, [])] for part in ("steps", "undone")}
+        print(json.dumps({"model": str(model), "n_earlier": journal["n_earlier"], **shown}))
         return
     if journal["n_earlier"] or not journal["steps"]:
         say(
@@ -42,6 +42,12 @@ def history(
         )
     for number, step in enumerate(journal["steps"], journal["n_earlier"] + 1):
         say(_line(number, step))
+    if journal.get("undone"):
+        say(f"{counted(len(journal['undone']), 'step')} undone: `anacp redo` takes them again, until the next change")
+
+
+def _fact(step: dict[str, Any]) -> dict[str, Any]:
+    return {name: one for name, one in step.items() if name != "labels"}
 
 
 def _line(number: int, step: dict[str, Any]) -> str:

@@ -26,7 +26,7 @@ from anacp.cli.options import (
     Strict,
     TextColumn,
 )
-from anacp.cli.sources import cut_line, expected_modality, facts_of, lines_of, source_of
+from anacp.cli.sources import expected_modality, facts_of, lines_of, source_of, text_warnings
 from anacp.cli.stopping import FileBefore, kept
 from anacp.errors import InputError, MismatchError
 from anacp.files import home, locked
@@ -181,7 +181,8 @@ def _facts(
         "skipped": facts_of(result.skipped),
         "left_out": facts_of(found.left_out),
         "conflicts": facts_of(_conflicts(result)),
-        "cut": [str(text) for text in result.cut],
+        "cut": result.cut,
+        "foreign": result.foreign,
         "notes": list(found.notes),
         "new_classes": result.new_classes,
         "examples": classifier.n_examples,
@@ -208,7 +209,7 @@ def _lines(
         *lines_of("left out", found.left_out),
         *lines_of("skipped", result.skipped),
         *lines_of("left out", _conflicts(result)),
-        *cut_line(result.cut, classifier.encoder.name),
+        *text_warnings(model, result, result.n_new),
     ]
     counts = {"left out": len(found.left_out) + len(result.conflicts), "skipped": len(result.skipped)}
     rest = "".join(f", {n:,} {what}" for what, n in counts.items() if n)

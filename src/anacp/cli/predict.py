@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
@@ -22,7 +23,7 @@ from anacp.cli.options import (
     TextColumn,
 )
 from anacp.cli.say import say
-from anacp.cli.sources import cut_line, lines_of
+from anacp.cli.sources import feature_warnings, lines_of, text_warnings
 from anacp.cli.tables import predicted_table
 from anacp.words import visible
 
@@ -63,15 +64,16 @@ def predict(
     """Name the likeliest classes of images, texts or rows, with probabilities: one answer for each, in their order."""
     console = cli.Screen(quiet=as_json, stderr=True)
     predictor = methods.Predictor(model, backbone=backbone, remote_code=remote_code)
+    strange: list[str] = []
     if predictor.modality == "features":
-        asked = _rows(inputs)
+        asked = _rows(model, inputs, strange)
     else:
         columns = datasets.Columns(text_column, None, path_column)
         asked = datasets.read_unlabelled(inputs, predictor.modality, columns=columns)
     k = top or (3 if asked.table is None else 1)
     with cli.shown_progress(console) as report:
         share = learners.KEEP if unknown and keep is None else keep
-        best, problems, cut = _answers(predictor, asked.items, k, on_error, report, share, by.value)
+        best, problems, found = _answers(predictor, asked.items, k, on_error, report, share, by.value)
     if as_json:
         print(json.dumps([_fact(*one) for one in zip(asked.names, best, problems, strict=True)]))
         return
@@ -84,7 +86,8 @@ def predict(
     bad = [(name, problem) for name, problem in zip(asked.names, problems, strict=True) if problem and name.strip()]
     n_blank = sum(not name.strip() for name in asked.names)
     blank = [f"{n_blank:,} of {len(best):,} are blank: their answers are, too"] if n_blank else []
-    for line in [*lines_of("left out", asked.left_out), *lines_of("skipped", bad), *cut_line(cut, "the model"), *blank]:
+    misleading = [*strange, *(text_warnings(model, found, len(found)) if found else ())]
+    for line in [*lines_of("left out", asked.left_out), *lines_of("skipped", bad), *misleading, *blank]:
         say(line, err=True)
 
 
@@ -96,13 +99,13 @@ def _answers(
     report: Any,
     keep: float | None,
     by: Any,
-) -> tuple[list[Best], list[str], list[Any]]:
-    """Return for each item its likeliest classes or why there are none, and the texts that are too long."""
+) -> tuple[list[Best], list[str], methods.Answers | None]:
+    """Return for each item its likeliest classes or why there are none, and what was answered if anything was."""
     best = [Best([]) for _ in items]
     problems = ["blank" if item is None else "" for item in items]
     places = [place for place, item in enumerate(items) if item is not None]
     if not places:
-        return best, problems, []
+        return best, problems, None
     given = items if len(places) == len(items) else [items[place] for place in places]
     found = predictor.answer(given, on_error=on_error.value, report=report, keep=keep, by=by)
     heights = [None] * len(found.kept) if found.familiarity is None else found.familiarity.tolist()
@@ -111,7 +114,7 @@ def _answers(
     others = sorted(set(range(len(places))) - set(found.kept.tolist()))
     for row, (_, reason) in zip(others, found.skipped, strict=True):
         problems[places[row]] = reason
-    return best, problems, found.cut
+    return best, problems, found
 
 
 def _write_table(table: str) -> None:
@@ -136,9 +139,14 @@ def _fact(name: str, best: Best, problem: str) -> dict[str, Any]:
     return found if height is None else found | {"unknown": height < 0, "familiarity": height}
 
 
-def _rows(inputs: list[str]) -> datasets.Unlabelled:
+def _rows(model: Path, inputs: list[str], strange: list[str]) -> datasets.Unlabelled:
+    """Return rows of features, and add what is to be said of those of another backbone."""
     import numpy as np
 
-    matrices = [np.asarray(datasets.feature_examples(name).items) for name in inputs]
+    matrices = []
+    for name in inputs:
+        rows, made_by = datasets.feature_examples(name)
+        matrices.append(np.asarray(rows.items))
+        strange.extend(feature_warnings(model, name, matrices[-1].shape[1], made_by))
     names = [f"{name} row {row}" for name, x in zip(inputs, matrices, strict=True) for row in range(len(x))]
     return datasets.Unlabelled(names, np.concatenate(matrices))

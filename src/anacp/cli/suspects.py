@@ -36,7 +36,7 @@ def suspects(
             raise InputError(
                 f"Expected examples that {model} learned in {', '.join(examples)}, got none of {len(every)}."
             )
-        learned = every.take(known)
+        learned, n_others = every.take(known), int((~known).sum())
         x = classifier.features(list(learned.items), report=report)
     classes, scores, _ = learners.leave_one_out(x, learned.labels)
     own, rows = np.searchsorted(classes, learned.labels), np.arange(len(x))
@@ -48,8 +48,10 @@ def suspects(
         for label, rather in [(learned.labels[row].item(), classes[scores[row].argmax()].item())]
     ]
     if as_json:
-        print(json.dumps({"model": str(model), "examples": len(x), "suspects": found}))
+        print(json.dumps({"model": str(model), "examples": len(x), "not_learned": n_others, "suspects": found}))
         return
+    if n_others:
+        say(f"left out: {counted(n_others, 'example')} that {model} did not learn, or not as this class")
     say(f"{counted(len(found), 'suspect')} among {counted(len(x), 'example')}")
     for one in found[:top]:
         say(f"{one['margin']:6.2f}  {visible(one['input'])}: {visible(one['label'])}, rather {visible(one['rather'])}")

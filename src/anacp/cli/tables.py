@@ -7,7 +7,7 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-from anacp import datasets
+from anacp import datasets, items
 
 
 def predicted_table(table: datasets.RowTable, best: Sequence[Sequence[tuple[Any, float | None]]], k: int) -> str:
@@ -27,4 +27,6 @@ def predicted_table(table: datasets.RowTable, best: Sequence[Sequence[tuple[Any,
 
 
 def _cell(value: Any) -> Any:
+    if isinstance(value, items.LazyImage):  # that is in the table itself
+        return value.name
     return "" if value is None else value

@@ -8,6 +8,7 @@ import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from anacp.errors import DataFileError, MissingDataError
 from anacp.files import MAX_EXPANDED, MAX_FILE, open_regular, replacing
@@ -101,15 +102,22 @@ class ZipImage(EncodedImage):
         return f"{self.name} in {self.archive}"
 
 
-def index_zip(path: Path) -> dict[str, EncodedImage]:
-    """Return the files of a zip archive by name."""
+class Index(NamedTuple):
+    """What an archive holds."""
+
+    files: dict[str, EncodedImage]  # by name
+    folders: set[str]  # that are listed by themselves; others show by the files in them
+
+
+def index_zip(path: Path) -> Index:
+    """Return the files and folders of a zip archive."""
     try:
         with open_regular(path) as file, zipfile.ZipFile(file) as archive:
-            members = [member for member in archive.infolist() if not member.is_dir()]
+            everything = archive.infolist()
     except DAMAGE as problem:
         raise broken(path, str(problem)) from problem
     files: dict[str, EncodedImage] = {}
-    for member in members:
+    for member in (member for member in everything if not member.is_dir()):
         if member.flag_bits & 1 or member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise DataFileError(
                 f"Expected files that are stored or deflated, got {member.filename} in {path}, encrypted or compressed "
@@ -118,18 +126,19 @@ def index_zip(path: Path) -> dict[str, EncodedImage]:
         name, deflated = member.filename, member.compress_type == zipfile.ZIP_DEFLATED
         sizes = member.compress_size, member.file_size
         files[name] = ZipImage(path, name, member.header_offset, *sizes, deflated, member.CRC)
-    return files
+    return Index(files, {member.filename.rstrip("/") for member in everything if member.is_dir()})
 
 
-def index_tar(path: Path) -> dict[str, EncodedImage]:
-    """Return the files of a tar archive by name.
+def index_tar(path: Path) -> Index:
+    """Return the files and folders of a tar archive.
 
     A compressed tar can only be read from its beginning, so it is expanded once to NAME.tar beside it.
     """
     plain = _expanded(path) if path.name.lower().endswith(COMPRESSED) else path
     try:
         with open_regular(plain) as file, tarfile.open(fileobj=file, mode="r:") as archive:
-            members = [member for member in archive if member.isfile()]
+            everything = list(archive)
+            members = [member for member in everything if member.isfile()]
             if any(member.issparse() for member in members):
                 raise EOFError("it has files with holes in them")
     except DAMAGE as problem:
@@ -137,7 +146,8 @@ def index_tar(path: Path) -> dict[str, EncodedImage]:
     if _part(plain, max(0, plain.stat().st_size - len(END_OF_TAR)), len(END_OF_TAR)) != END_OF_TAR:
         raise broken(plain, "it does not end as a tar archive does")
     images = (TarImage(plain, one.name.removeprefix("./"), one.offset_data, one.size) for one in members)
-    return {image.name: image for image in images}
+    folders = {one.name.removeprefix("./") for one in everything if one.isdir()} - {"."}
+    return Index({image.name: image for image in images}, folders)
 
 
 def broken(path: Path, problem: str) -> DataFileError:

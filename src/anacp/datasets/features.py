@@ -17,7 +17,10 @@ KEYS = (("xtr", "ytr", "xte", "yte"), ("x_train", "y_train", "x_test", "y_test")
 
 
 def read_npz(path: str | Path) -> Dataset:
-    """Return the arrays xtr, ytr, xte, yte or x_train, y_train, x_test, y_test; `classes` names numbered labels."""
+    """Return the arrays xtr, ytr, xte, yte or x_train, y_train, x_test, y_test; `classes` names numbered labels.
+
+    A text `backbone`, if there is one, names what made the features: so those of another can be told.
+    """
     path = Path(path).expanduser()
     try:
         found = read_arrays(path)
@@ -31,7 +34,13 @@ def read_npz(path: str | Path) -> Dataset:
     if "classes" in found:
         y_train, y_test = (_named(path, y, found["classes"]) for y in (y_train, y_test))
     train, test = Examples(_matrix(path, x_train), y_train), Examples(_matrix(path, x_test), y_test)
-    card = Card(name=path.stem, title=f"Features in {path.name}", modality="features", split="as found")
+    card = Card(
+        name=path.stem,
+        title=f"Features in {path.name}",
+        modality="features",
+        split="as found",
+        backbone=_backbone(path, found["backbone"]) if "backbone" in found else None,
+    )
     return Dataset(path.stem, "features", train, test, card)
 
 
@@ -70,6 +79,16 @@ def read_sample(name: str) -> Dataset:
         backbone=SAMPLES[name],
     )
     return Dataset(full_name, "features", train, test, card, unknown=unknown)
+
+
+def _backbone(path: Path, stated: NDArray[Any]) -> str:
+    name = str(stated.item()) if stated.dtype.kind == "U" and stated.size == 1 else ""
+    if not (name.isprintable() and 0 < len(name) <= 200):
+        raise DataFileError(
+            f"Expected the name of a network as `backbone` in {path}, got {stated.dtype} {stated.shape}. Store it as "
+            "np.array('NAME'), or leave it out."
+        )
+    return name
 
 
 def _named(path: Path, labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:

@@ -1,7 +1,7 @@
 """Labelled examples as a user has them, all of them: nothing is set aside for testing, and nothing vanishes unsaid."""
 
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,20 +11,19 @@ from anacp.datasets.archives import ARCHIVE_SUFFIXES, is_archive
 from anacp.datasets.columns import Columns
 from anacp.datasets.dataset import Labelled, LeftOut
 from anacp.datasets.encodings import decoded
-from anacp.datasets.folder import IMAGE_SUFFIXES, VALIDATION, image_tree
+from anacp.datasets.folder import IMAGE_SUFFIXES
+from anacp.datasets.labelled_trees import chosen_split, labelled_tree
 from anacp.datasets.rows import RowTable, is_table, parse_table, read_table
 from anacp.datasets.texts import labelled_rows
-from anacp.datasets.trees import Tree, is_picture
+from anacp.datasets.trees import is_picture
 from anacp.errors import DataFileError, InputError, MissingDataError
 from anacp.files import MAX_TABLE, read_regular
 from anacp.items import ImageFile, OnError
 from anacp.labels import label_array
-from anacp.words import LONGEST_PLACE, counted, listed
+from anacp.words import LONGEST_PLACE, listed
 
-EVERYTHING = "all"
 STANDARD_INPUT = "-"
 LINES = ".txt"  # a file of one text a line
-WITH_LABEL = "with --label NAME everything given is of one class"
 
 
 def read_labelled(
@@ -106,7 +105,7 @@ class _Asked:
 
     def _existing(self, path: Path) -> Labelled:
         if path.is_dir() or is_archive(path):
-            return self._tree(path)
+            return labelled_tree(path, self._label, self._split)
         if path.suffix.lower() == LINES and self._label is not None and self._modality != "image":
             return self._lines(read_regular(path, MAX_TABLE), str(path))
         file = ImageFile(path)
@@ -129,7 +128,7 @@ class _Asked:
             tuple(found.left_out),
             (table.note,) if table.note else (),
         )
-        chosen = _choose(table.place, self._split, set(found.splits or ()))
+        chosen = chosen_split(table.place, self._split, set(found.splits or ()))
         return _taken(part, np.array(found.splits) == chosen) if chosen else part
 
     def _lines(self, content: bytes, place: str) -> Labelled:
@@ -149,31 +148,6 @@ class _Asked:
         if not all(text.strip() for text in texts):
             raise InputError("Expected a text, got a blank one. Leave it out.")
         return Labelled(list(texts), label_array([str(self._label)] * len(texts)), "text", tuple(left_out))
-
-    def _tree(self, path: Path) -> Labelled:
-        tree, names, left_out = image_tree(path)
-        if self._label is not None:
-            return _pictures(tree, names, [self._label] * len(names), left_out)
-        tops = {name.split("/")[0] for name in names if "/" in name}
-        is_split = "train" in tops and len(tops) > 1 and tops <= {"train", "test", *VALIDATION}
-        chosen = _choose(path, self._split, tops if is_split else set())
-        if is_split and chosen:
-            names = [name for name in names if name.startswith(f"{chosen}/")]
-            left_out = [one for one in left_out if _relative(path, one.place).startswith(f"{chosen}/")]
-        depth = 1 if is_split else 0
-        inside = [name for name in names if name.count("/") > depth]
-        if not inside and not is_split and names:  # the folder of one class
-            label = path.resolve().name
-            for suffix in ARCHIVE_SUFFIXES if path.is_file() else ():
-                label = label.removesuffix(suffix)
-            return _pictures(tree, names, [label] * len(names), [*left_out, *_empty(tree, [], 0, "")])
-        loose = [
-            LeftOut(tree.file(name).place(), f"beside the class folders, so that its class is not known; {WITH_LABEL}")
-            for name in names
-            if name.count("/") <= depth
-        ]
-        labels = [name.split("/")[depth] for name in inside]
-        return _pictures(tree, inside, labels, [*left_out, *loose, *_empty(tree, inside, depth, chosen)])
 
 
 def names_file(source: str | Path) -> bool:
@@ -211,30 +185,6 @@ def exists(path: Path) -> bool:
         return False
 
 
-def _pictures(tree: Tree, names: Sequence[str], labels: Sequence[str], left_out: Sequence[LeftOut]) -> Labelled:
-    if not names:
-        beside = f" beside {counted(len(left_out), 'other file')}" if left_out else ""
-        raise DataFileError(
-            f"Expected class folders with images in {tree.path}, got none{beside}. Put the images of each class into a "
-            "folder of its name."
-        )
-    return Labelled([tree.file(name) for name in names], label_array(list(labels)), "image", tuple(left_out))
-
-
-def _empty(tree: Tree, names: Sequence[str], depth: int, top: str) -> list[LeftOut]:
-    """Return the class folders that hold no picture."""
-    full = {"/".join(name.split("/")[: depth + 1]) for name in names}
-    return [
-        LeftOut(str(tree.path / folder), "a folder without a picture")
-        for folder in tree.folders
-        if folder.count("/") == depth and folder not in full and (not top or folder.startswith(f"{top}/"))
-    ]
-
-
-def _relative(path: Path, place: str) -> str:
-    return place.removeprefix(f"{path}/") if place.startswith(f"{path}/") else place
-
-
 def _joined(parts: Sequence[Labelled]) -> Labelled:
     if len(parts) == 1:
         return parts[0]
@@ -252,18 +202,3 @@ def _joined(parts: Sequence[Labelled]) -> Labelled:
 def _taken(part: Labelled, rows: Any) -> Labelled:
     some = part.take(rows)
     return Labelled(some.items, some.labels, part.modality, part.left_out, part.notes)
-
-
-def _choose(place: object, split: str | None, found: Collection[str]) -> str:
-    """Return which split is meant, empty for everything."""
-    if split == EVERYTHING or (split is None and not found):
-        return ""
-    if split is not None and split in found:
-        return split
-    if not found:
-        raise InputError(f"Expected splits in {place}, got none but {split!r} asked for. Leave the split out.")
-    listed_splits = ", ".join(map(repr, sorted(found)))
-    got = "none chosen" if split is None else repr(split)
-    raise InputError(
-        f"Expected one of the splits in {place} ({listed_splits}) or 'all', got {got}. Say which (--split)."
-    )

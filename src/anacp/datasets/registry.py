@@ -62,14 +62,17 @@ def open_dataset(name_or_path: str | Path, *, root: str | Path | None = None) ->
     return SOURCES.find(text).open(data_folder(root))
 
 
-def feature_examples(name_or_path: str | Path, *, split: str | None = None) -> Examples:
-    """Return labelled rows of features: the test rows of a data set of features, or another split, or "all" of them."""
+def feature_examples(name_or_path: str | Path, *, split: str | None = None) -> tuple[Examples, str | None]:
+    """Return labelled rows of features, and what made them, where that is known.
+
+    They are the test rows of a data set of features, or those of another split, or "all" of them.
+    """
     data = open_dataset(name_or_path)
     if data.modality != "features":
         raise InputError(f"Expected a file of features, such as .npz, got {data.modality}s: {name_or_path}.")
     if split == "all":
         both = np.concatenate([np.asarray(data.train.items), np.asarray(data.test.items)])
-        return Examples(both, np.concatenate([data.train.labels, data.test.labels]))
+        return Examples(both, np.concatenate([data.train.labels, data.test.labels])), data.card.backbone
     if split not in (None, "train", "test"):
         raise InputError(f"Expected the split 'train', 'test' or 'all', got {split!r}. Choose one.")
-    return data.train if split == "train" else data.test
+    return (data.train if split == "train" else data.test), data.card.backbone

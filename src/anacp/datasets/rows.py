@@ -3,7 +3,7 @@
 import csv
 import io
 import zipfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -168,13 +168,20 @@ def _excel(path: Path) -> RowTable:
 def _parquet(path: Path) -> RowTable:
     table = ArrowTable(path.stem, (path,))
     columns = tuple(table.columns)
-    named = {name: table.labels(name).tolist() if table.names_classes(name) else table.values(name) for name in columns}
-    rows = zip(*named.values(), strict=True)
+    rows = zip(*(_cells(table, name) for name in columns), strict=True)
     return RowTable(
         str(path),
         columns,
         tuple(Row(number, dict(zip(columns, row, strict=True))) for number, row in enumerate(rows, start=1)),
     )
+
+
+def _cells(table: ArrowTable, column: str) -> Sequence[Any]:
+    """Return a column: pictures unread, class numbers as the names they stand for, anything else as it is."""
+    if table.holds_images(column):
+        return table.images(column)
+    cells: list[Any] = table.labels(column).tolist() if table.names_classes(column) else table.values(column)
+    return cells
 
 
 def _of_bytes(read: Callable[[bytes, str], RowTable]) -> Callable[[Path], RowTable]:

@@ -123,6 +123,12 @@ class ArrowTable:
         """Say whether a column has numbers of classes, and the file their names."""
         return _class_names(self.files[0], column) is not None
 
+    def holds_images(self, column: str) -> bool:
+        """Say whether a column has encoded files: as they are, or beside the paths that they came from."""
+        kind, types = _schema(self.files[0]).field(column).type, _arrow().types
+        fields = [kind.field(place).name for place in range(kind.num_fields)] if types.is_struct(kind) else []
+        return bool(types.is_binary(kind) or types.is_large_binary(kind) or "bytes" in fields)
+
     def images(self, column: str) -> list["TableImage"]:
         """Return references to the images of a column, named by their stored paths where these tell them apart."""
         stored = [path for file in self.files for path in _stored_paths(file, column)]

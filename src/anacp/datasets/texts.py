@@ -9,7 +9,7 @@ from anacp.datasets.dataset import Dataset, Examples, LeftOut
 from anacp.datasets.rows import Row, RowTable, read_table
 from anacp.datasets.splits import divide
 from anacp.errors import DataFileError
-from anacp.items import ImageFile, OnError
+from anacp.items import EncodedImage, ImageFile, OnError
 from anacp.labels import label_array
 from anacp.words import LONGEST_PLACE, SKIPPING, counted, listed
 
@@ -92,6 +92,8 @@ def source_item(table: RowTable, row: Row, role: str, column: str) -> tuple[Any,
     value = row.values.get(column)
     if is_blank(value):
         return None, f"blank {role}"
+    if isinstance(value, EncodedImage):  # a picture that is in the table itself
+        return value, "" if role == "path" else "a picture where a text is expected"
     if role == "text":
         return str(value), ""
     path = Path(str(value).strip()).expanduser()

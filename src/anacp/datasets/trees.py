@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from anacp.datasets.archives import index_tar, index_zip
@@ -20,7 +20,7 @@ class Tree:
 
     path: Path  # the folder or archive, for messages
     files: Mapping[str, EncodedImage]
-    folders: tuple[str, ...] = ()  # by the same names; of an archive none
+    folders: tuple[str, ...] = ()  # by the same names
     left_out: tuple[LeftOut, ...] = ()  # what could not be looked into, and pictures that are hidden
 
     @property
@@ -52,9 +52,13 @@ class Tree:
         tops = [name.removesuffix(marker) for name in self.files if name == marker or name.endswith(f"/{marker}")]
         if not tops:
             raise self._without(f"a file {marker}")
-        top = min(tops, key=len)
-        inside = {name.removeprefix(top): file for name, file in self.files.items() if name.startswith(top)}
-        return Tree(self.path, {name: named(file, name) for name, file in inside.items()})
+        return self.inside(min(tops, key=len))
+
+    def inside(self, top: str) -> "Tree":
+        """Return the part of the tree below a folder, which is given with the slash after it."""
+        files = {name.removeprefix(top): file for name, file in self.files.items() if name.startswith(top)}
+        folders = tuple(name.removeprefix(top) for name in self.folders if name.startswith(top) and name != top)
+        return Tree(self.path, {name: named(file, name) for name, file in files.items()}, folders, self.left_out)
 
     def _without(self, what: str) -> DataFileError:
         return DataFileError(
@@ -71,10 +75,10 @@ def open_tree(path: Path) -> Tree:
     left_out: list[LeftOut] = []
     if path.is_dir():
         files = _walk(path, folders, left_out)
-    elif path.suffix.lower() == ".zip":
-        files = index_zip(path)
     else:
-        files = index_tar(path)
+        files, listed = index_zip(path) if path.suffix.lower() == ".zip" else index_tar(path)
+        above = {str(parent) for name in files for parent in PurePosixPath(name).parents}
+        folders = [name for name in (listed | above) - {"", "."} if not _is_hidden(name)]
     shown = {name: file for name, file in files.items() if not _is_hidden(name)}
     for name, file in files.items():
         folder, _, own = name.rpartition("/")

@@ -34,6 +34,7 @@ class Encoded:
     skipped: list[tuple[Any, str]]  # item and reason
     seconds: float  # what the features cost, those found in a store when they were computed
     cut: NDArray[np.intp]  # positions of texts longer than the network reads, of which it saw the beginning
+    foreign: NDArray[np.intp]  # positions of texts that do not look like the language that the network was made for
 
 
 @dataclass
@@ -48,6 +49,7 @@ class Passing:
     seconds: float = 0.0  # what the rows that were found took when they were computed
     arrays: Arrays = field(default_factory=dict)
     cut: bool = False
+    foreign: bool = False
 
 
 class EncodingPass:
@@ -76,6 +78,7 @@ class EncodingPass:
         self._skipped: list[tuple[Any, str]] = []
         self._problems: list[ImageError] = []  # that refuse the whole
         self._cut: list[int] = []
+        self._foreign: list[int] = []
         self._clock = perf_counter()
         self._seconds = 0.0
 
@@ -95,7 +98,8 @@ class EncodingPass:
                 stored.flush()
         kept = np.array(self._kept, np.intp)
         x = self._x if len(kept) == len(self._x) else self._x[kept]
-        return Encoded(x, kept, self._digests, self._skipped, self._seconds, np.array(self._cut, np.intp))
+        cut, foreign = np.array(self._cut, np.intp), np.array(self._foreign, np.intp)
+        return Encoded(x, kept, self._digests, self._skipped, self._seconds, cut, foreign)
 
     def _chosen(self) -> Iterator[list[Passing]]:
         """Yield the items that are wanted, a few at a time, read and digested by threads that are ahead."""
@@ -134,6 +138,7 @@ class EncodingPass:
         try:
             one.arrays = self._parts[0].reader.read([one.source])
             one.cut = self._parts[0].reader.is_cut(one.source, one.arrays)
+            one.foreign = self._parts[0].reader.is_foreign(one.source, one.arrays)
         except ImageError as problem:
             one.problem = problem
 
@@ -153,6 +158,7 @@ class EncodingPass:
             self._kept.append(one.position)
             self._digests.append(one.digest)
             self._cut.extend([one.position] if one.cut else [])
+            self._foreign.extend([one.position] if one.foreign else [])
             self._seconds += one.seconds
 
     def _compute(self, group: list[Passing]) -> None:

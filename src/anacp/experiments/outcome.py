@@ -51,7 +51,7 @@ def outcome(
             "n_classes": len(dataset.classes),
             "licence": dataset.card.licence,
             "fingerprint": material.fingerprint,
-            "backbone": dataset.card.backbone and _origin(PRESETS[dataset.card.backbone]),
+            "backbone": dataset.card.backbone and _origin_of(dataset.card.backbone),
         },
         "backbone": encoder and _origin(encoder.backbone.preset) | {"fingerprint": encoder.fingerprint},
         "adaptation": specification.adaptation,
@@ -112,6 +112,11 @@ def _plain(value: Any) -> Any:
         return [_plain(entry) for entry in value]
     plain = value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value))
     return value if plain else str(value)
+
+
+def _origin_of(name: str) -> dict[str, str]:
+    """Return what is known of a backbone that a file of features names."""
+    return _origin(PRESETS[name]) if name in PRESETS else {"name": name}
 
 
 def _origin(preset: Preset) -> dict[str, str]:

@@ -119,7 +119,9 @@ def _learn(
 def _method(specification: Specification, material: Material) -> Method:
     entry, parameters, seed = specification.entry, dict(specification.parameters), specification.seed
     if entry.takes == "features":
-        return OnFeatures(entry.new(random_state=seed, **{"device": specification.device, **parameters}))
+        learner = entry.new(random_state=seed, **{"device": specification.device, **parameters})
+        learner.features_from = material.dataset.card.backbone
+        return OnFeatures(learner)
     assert material.encoder is not None
     made: Method = entry.new(material.encoder.backbone, seed=seed, checkpoints=home() / "checkpoints", **parameters)
     return made

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from anacp.doors import door
 
 if TYPE_CHECKING:
-    from anacp.items.held import Held, Modality, OnError, as_items, as_text, hold
+    from anacp.items.held import Held, HeldImage, Modality, OnError, as_items, as_text, hold
     from anacp.items.item import ArrayImage, EncodedImage, ImageFile, LazyImage, content_hash
     from anacp.items.kinds import LONGEST_HEAD, picture_kind
     from anacp.items.pictures import bad_images, open_image, thumbnail
@@ -15,6 +15,7 @@ __all__ = [
     "ArrayImage",
     "EncodedImage",
     "Held",
+    "HeldImage",
     "ImageFile",
     "LazyImage",
     "Modality",

@@ -62,6 +62,7 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
     device: str
     dtype: str
     n_features_in_: int
+    features_from: str | None = None  # what made the features, where somebody says so; a file keeps it
     _knowledge: Knowledge[S]
 
     def __init_subclass__(cls, *, abstract: bool = False, **options: Any) -> None:

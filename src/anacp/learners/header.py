@@ -17,6 +17,7 @@ LEARNER = LABELS | Record(
     },
     {
         "kind": Fact.one_of(*KINDS),
+        "features_from": Fact.name(),
         "solution": Record({"sharpness": Fact.number(above=0).or_nothing}, {"familiarity": Fact.flag()}),
     },
 )

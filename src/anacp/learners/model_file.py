@@ -49,6 +49,8 @@ def contents(
         "n_features": learner.n_features_in_,
         "feature_names": getattr(learner, "feature_names_in_", np.empty(0)).tolist(),
     }
+    if learner.features_from is not None:
+        header["features_from"] = learner.features_from
     tensors = known.memory.tensors(ridges=None if exact else learner._ridges())
     solved = known.solved_with(learner.get_params())
     kept = solved.solution.tensors() if solved and solution is not False else {}
@@ -105,6 +107,7 @@ def restored(
     learner.n_features_in_ = header["n_features"]
     if header["feature_names"]:
         learner.feature_names_in_ = np.array(header["feature_names"], dtype=object)
+    learner.features_from = header.get("features_from")
     classes = sorted_labels(file)
     empty = _check_tensors(learner, file, len(classes), outlines or {})
     _counts(file)  # a few numbers, and wrong ones would not show before something else is read

@@ -28,9 +28,10 @@ class ClassOutlook:
 def class_outlooks(learner: Learner[Any]) -> list[ClassOutlook]:
     """Return what the model's own Gaussians say of every class, in the order of `classes_`.
 
-    A new example of a class of n examples lies around a mean that is itself known only up to Σ/n: it is drawn with
-    (1 + 1/n) times the covariance, as ambiguous as those that calibrate the probabilities, and the model is asked.
-    What one more example gains is the same draws with n + 1.
+    The mean m of n examples is known only up to Σ/n, and lies farther out than the true one: of classes that vary by B
+    around their common centre g, the true mean is expected at g + s(m - g) with s = B / (B + tr Σ/n), and known up to
+    s Σ/n. New examples are drawn around there, as ambiguous as those that calibrate the probabilities, and the model is
+    asked. What one more example gains is the same draws with n + 1.
     """
     model = learner._snapshot()
     known = model._known()
@@ -40,18 +41,24 @@ def class_outlooks(learner: Learner[Any]) -> list[ClassOutlook]:
     draws = mixed_draws(
         moments, max(CALIBRATION_ROWS, FEWEST_DRAWS * n_classes), seed=model.random_state, role="outlook"
     )
-    centres = moments.means[draws.first]
-    centres = centres + draws.share[:, None] * (moments.means[draws.second] - centres)
-    noise, counts = draws.rows - centres, moments.counts.to(centres.dtype)
+    means, counts = moments.means, moments.counts.to(moments.means.dtype)
+    drawn = torch.bincount(draws.first, minlength=n_classes)
+    noise = draws.rows - torch.lerp(means[draws.first], means[draws.second], draws.share[:, None])
+    variance = means.new_zeros(n_classes).index_add_(0, draws.first, noise.square().sum(1)) / drawn  # tr Σ
+    between = _between(means, variance / counts)
 
     def chances(more: int) -> Tensor:
         """Return the mean probability of each class for examples of each, once there are `more` of all."""  # (c, c)
-        rows = centres + noise * (1 + 1 / (counts + more)).sqrt()[draws.first][:, None]
+        doubt = variance / (counts + more)
+        kept = 1 / (1 + doubt / between) if between > 0 else torch.zeros_like(doubt)  # s
+        centres = torch.lerp(means.mean(0), means, kept[:, None])
+        rows = torch.lerp(centres[draws.first], centres[draws.second], draws.share[:, None])
+        rows = rows + noise * (1 + kept / (counts + more)).sqrt()[draws.first][:, None]
         total = rows.new_zeros(n_classes, n_classes)
         for block in row_blocks(len(rows), model._block_rows):
             evidence = model._evidence(model._finite_scores(rows[block].to(model._torch_dtype), solved.solution))
             total.index_add_(0, draws.first[block], probabilities(evidence, sharpness).to(total.dtype))
-        return total / torch.bincount(draws.first, minlength=n_classes)[:, None]
+        return total / drawn[:, None]
 
     now, then = chances(0), chances(1)
     others = now.clone().fill_diagonal_(-1)
@@ -67,3 +74,12 @@ def class_outlooks(learner: Learner[Any]) -> list[ClassOutlook]:
         )
         for c, label in enumerate(labels)
     ]
+
+
+def _between(means: Tensor, doubt: Tensor) -> Tensor:
+    """Return how much true means vary around their centre, given the known ones and the variance of each of these."""
+    n_classes = len(means)
+    if n_classes == 1:
+        return means.new_tensor(torch.inf)  # there is nothing to lie nearer to
+    seen = (means - means.mean(0)).square().sum() / (n_classes - 1)
+    return (seen - doubt.mean()).clamp_min(0)

@@ -8,9 +8,11 @@ if TYPE_CHECKING:
     from anacp.catalogue import compared_methods
     from anacp.methods.answering import Model, answer, modality_of
     from anacp.methods.answers import Answers, Forgotten, Learned
+    from anacp.methods.asking import Question
     from anacp.methods.classifier import Classifier
     from anacp.methods.finding import find_method, methods_in
     from anacp.methods.header import ModelKind, check_model_header
+    from anacp.methods.hub import HubClassifier
     from anacp.methods.loading import load
     from anacp.methods.method import Method
     from anacp.methods.on_features import OnFeatures
@@ -34,6 +36,7 @@ __all__ = [
     "Classifier",
     "DualPrompt",
     "Forgotten",
+    "HubClassifier",
     "JointFineTuning",
     "JointLinearProbe",
     "Learned",
@@ -42,6 +45,7 @@ __all__ = [
     "ModelKind",
     "OnFeatures",
     "Predictor",
+    "Question",
     "SequentialFineTuning",
     "TrainedMethod",
     "answer",

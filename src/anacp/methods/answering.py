@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from anacp.errors import ImageError, InputError, UnavailableError
-from anacp.items import OnError, as_items, open_image
-from anacp.learners import By, Learner
+from anacp.items import as_items, open_image
+from anacp.learners import Learner
 from anacp.methods.answers import Answers
+from anacp.methods.asking import Question
 from anacp.methods.classifier import Classifier
 from anacp.methods.trained import TrainedMethod
-from anacp.progress import Report
 
 Model = Learner[Any] | Classifier | TrainedMethod
 
@@ -21,33 +21,25 @@ def modality_of(model: Model) -> str:
     return "features" if isinstance(model, Learner) else model.modality
 
 
-def answer(
-    model: Model,
-    inputs: Sequence[Any],
-    *,
-    on_error: OnError = "refuse",
-    report: Report | None = None,
-    keep: float | None = None,
-    by: By = "both",
-) -> Answers:
+def answer(model: Model, inputs: Sequence[Any], question: Question | None = None) -> Answers:
     """Return the probabilities of the inputs that can be read, which these are, and what is wrong with the others.
 
-    Those of a trained method are the softmax of its scores, which nothing has calibrated. With `keep`, the familiarity
-    of each input is measured too, as by `Learner.familiarity`.
+    Those of a trained method are the softmax of its scores, which nothing has calibrated.
     """
+    asked = question or Question()
     if isinstance(model, Classifier):
-        return model.answer(inputs, on_error=on_error, report=report, keep=keep, by=by)
+        return model._answered(inputs, asked)
     if isinstance(model, Learner):
         x = np.asarray(inputs)
-        classes, probabilities, familiarity = model.judged(x, keep=keep, by=by)
+        classes, probabilities, familiarity = model.judged(x, keep=asked.keep, by=asked.by)
         return Answers(classes, probabilities, np.arange(len(x)), familiarity=familiarity)
-    if keep is not None:
+    if asked.keep is not None:
         raise UnavailableError(
             f"Expected a model that remembers how its classes scatter, got {type(model).__name__}, a trained network. "
             "It cannot tell what it never learned; ask it without."
         )
     items = as_items(inputs)
-    skipped = _unreadable(items) if on_error == "skip" and model.modality == "image" else {}
+    skipped = _unreadable(items) if asked.on_error == "skip" and model.modality == "image" else {}
     kept = [position for position in range(len(items)) if position not in skipped]
     if not kept:
         raise InputError(f"Expected inputs that can be read, got none of {len(items)}.")

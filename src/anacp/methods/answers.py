@@ -1,17 +1,23 @@
 """What became of the inputs that were given."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anacp.errors import ParameterError
+from anacp.errors import InputError, ParameterError
 from anacp.items import LazyImage
 from anacp.labels import Labels
 from anacp.learners import or_unknown
 from anacp.words import counted, visible
+
+if TYPE_CHECKING:
+    from anacp.encoders import Encoded
 
 SHOWN, LONGEST = 20, 48  # rows of a table that is printed, and characters of a cell
 
@@ -34,6 +40,7 @@ class Learned:
     skipped: list[tuple[Any, str]] = field(default_factory=list)  # input and reason
     conflicts: list[Conflict] = field(default_factory=list)  # one content as more than one class
     cut: list[Any] = field(default_factory=list)  # texts longer than the network reads: it saw their beginning
+    foreign: list[Any] = field(default_factory=list)  # texts that do not look like the network's language
     feature_seconds: float = 0.0
     learn_seconds: float = 0.0
     layer_choice: str | None = None  # which layers were chosen now, and why
@@ -61,7 +68,36 @@ class Answers:
     digests: list[bytes] = field(default_factory=list)  # k, of the inputs' content
     inputs: list[str] = field(default_factory=list)  # k, what to call them; by number if nothing is said
     cut: list[Any] = field(default_factory=list)  # texts longer than the network reads: it saw their beginning
+    foreign: list[Any] = field(default_factory=list)  # texts that do not look like the network's language
     familiarity: NDArray[Any] | None = None  # (k,), if it was asked for: negative for what is none of the classes
+
+    @classmethod
+    def of(
+        cls,
+        items: Sequence[Any],
+        found: Encoded,
+        classes: Labels,
+        probabilities: NDArray[Any],
+        familiarity: NDArray[Any] | None,
+    ) -> Self:
+        """Return what was found out about items by their features."""
+        return cls(
+            classes,
+            probabilities,
+            found.kept,
+            found.skipped,
+            found.digests,
+            inputs=[name_of(items[position], position) for position in found.kept],
+            cut=[items[position] for position in found.cut],
+            foreign=[items[position] for position in found.foreign],
+            familiarity=familiarity,
+        )
+
+    @staticmethod
+    def check(items: Sequence[Any], found: Encoded) -> None:
+        """Refuse to answer where nothing could be read."""
+        if not len(found.x):
+            raise InputError(f"Expected inputs that can be read, got none of {len(items)}: {found.skipped[0][1]}")
 
     @property
     def labels(self) -> Labels:

@@ -9,8 +9,10 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
+from sklearn.base import clone
+
 from anacp.catalogue import METHODS, MethodEntry
-from anacp.errors import AnacpError, InputError
+from anacp.errors import AnacpError, InputError, ParameterError
 from anacp.files import TensorFile, home, read_json, replacing
 from anacp.items import content_hash
 from anacp.learners import Learner
@@ -44,6 +46,26 @@ def learner_class(file: TensorFile) -> type[Learner[Any]]:
     if not (isinstance(made, type) and issubclass(made, Learner)):
         raise file.damage(f"{name} is no learner of features")
     return made
+
+
+def untaught(learner: str | Learner[Any]) -> Learner[Any]:
+    """Return a learner that has learned nothing: of a method by name, or with the parameters of one."""
+    if isinstance(learner, str):
+        entry = find_method(learner)
+        if entry.takes != "features":
+            raise ParameterError(
+                f"Expected a method that learns from features, got {entry.name}, which trains a network of its own. "
+                f"Use `anacp.methods.{entry.make.__name__}` itself."
+            )
+        made: Learner[Any] = entry.new()
+        return made
+    if learner._learned:
+        raise ParameterError(
+            f"Expected a learner that has learned nothing yet, got {type(learner).__name__} with "
+            f"{len(learner.classes_)} classes. Which examples it learned is not known: learn them here."
+        )
+    copied: Learner[Any] = clone(learner)
+    return copied
 
 
 def methods_in(path: str | Path) -> list[str]:

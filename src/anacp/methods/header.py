@@ -20,7 +20,8 @@ STEP = Record(
     }
 )
 CLASSIFIER = ENCODER | Record(
-    {"saved": Fact.name()}, {"journal": Record({"n_earlier": Fact.whole(0), "steps": STEP.several})}
+    {"saved": Fact.name()},
+    {"journal": Record({"n_earlier": Fact.whole(0), "steps": STEP.several}, {"undone": STEP.several})},
 )
 TRAINED_KIND = "trained"
 TRAINED = LABELS | Record(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -13,6 +13,9 @@ from torch import Tensor
 
 from anacp.labels import Labels, label_array
 from anacp.methods.learned_examples import Digests, LearnedExamples, short_digests
+
+if TYPE_CHECKING:
+    from anacp.methods.taught import Taught
 
 NONE = -1  # in place of a class: there is none before an example comes, or after it goes
 
@@ -52,7 +55,11 @@ class Moves:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def back(self) -> Moves:
+    def undone(self, taught: Taught) -> Taught:
+        """Return what was taught before these moves."""
+        return taught.moved(self.reversed(taught))
+
+    def reversed(self, taught: Taught) -> Moves:
         """Return the moves that undo these."""
         return Moves(self.rows, self.digests, self.labels, np.ascontiguousarray(self.codes[:, ::-1]))
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from anacp.datasets import Columns
 from anacp.errors import InputError
-from anacp.items import LazyImage, content_hash
+from anacp.items import HeldImage, LazyImage, content_hash
 from anacp.names import nearest
 
 if TYPE_CHECKING:
@@ -61,7 +61,8 @@ def labelled_pairs(data: Any, columns: tuple[str, str] | None) -> tuple[list[Any
         )
     if hasattr(data, "columns") and hasattr(data, "__getitem__"):  # pandas and polars
         source, target = _columns(list(data.columns), columns)
-        inputs, labels = list(data[source]), list(data[target])
+        inputs = [_picture(value, row) for row, value in enumerate(data[source], 1)]
+        labels = list(data[target])
     elif getattr(data, "column_names", None):  # Hugging Face
         inputs, labels = _of_dataset(data, columns)
     else:
@@ -106,6 +107,14 @@ def _of_dataset(data: Any, columns: tuple[str, str] | None) -> tuple[list[Any], 
         inputs, labels = [one for one, _ in rows], [label for _, label in rows]
     names = getattr(features.get(target), "names", None)
     return inputs, labels if names is None else [names[label] if label is not None else None for label in labels]
+
+
+def _picture(value: Any, row: int) -> Any:
+    """Return what a cell is about: an encoded file, by itself or as Hugging Face keeps it, or what the cell is."""
+    content, path = (value.get("bytes"), value.get("path")) if isinstance(value, dict) else (value, None)
+    if isinstance(content, bytes):
+        return HeldImage(str(path or f"row {row}"), content)
+    return path if isinstance(value, dict) and path else value
 
 
 def _is_loader(data: Any) -> bool:

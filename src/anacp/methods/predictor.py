@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,20 +13,20 @@ from numpy.typing import NDArray
 
 from anacp.backbones import ExportedBackbone, exported_backbone
 from anacp.encoders import EncodingPass, Origin
-from anacp.errors import InputError, UncheckedFileWarning
+from anacp.errors import UncheckedFileWarning
 from anacp.files import TensorFile
-from anacp.items import OnError, as_items
+from anacp.items import as_items
 from anacp.labels import Labels
 from anacp.learners import KEEP, MODEL, By, SolvedLearner, check_unknown
-from anacp.methods.answers import Answers, name_of
+from anacp.methods.answers import Answers
+from anacp.methods.asking import Asked, Question
 from anacp.methods.header import check_model_header
-from anacp.progress import Report
 
 if TYPE_CHECKING:
     from anacp.methods.answering import Model
 
 
-class Predictor:
+class Predictor(Asked):
     """A model file that is only asked, as soon as it can be.
 
     NumPy and onnxruntime are enough for a file that is solved (`anacp learn` leaves it so) and a backbone that ran on
@@ -80,26 +79,14 @@ class Predictor:
         """The classes that it knows, sorted."""
         return self._solved.classes if self._solved is not None else self._model.classes_
 
-    def answer(
-        self,
-        inputs: Sequence[Any],
-        *,
-        on_error: OnError = "refuse",
-        report: Report | None = None,
-        keep: float | None = None,
-        by: By = "both",
-    ) -> Answers:
-        """Return the probabilities of the inputs that can be read, which these are, and what is wrong with others.
-
-        With `keep`, the familiarity of each is measured too, as by `Learner.familiarity`.
-        """
-        if self._solved is not None and (keep is None or self._solved.familiarity is not None):
-            found = self._answered(self._solved, inputs, on_error, report, keep, by)
+    def _answered(self, inputs: Sequence[Any], question: Question) -> Answers:
+        if self._solved is not None and (question.keep is None or self._solved.familiarity is not None):
+            found = self._at_once(self._solved, inputs, question)
             if found is not None:
                 return found
         from anacp.methods.answering import answer
 
-        return answer(self._model, inputs, on_error=on_error, report=report, keep=keep, by=by)
+        return answer(self._model, inputs, question)
 
     def predict(self, inputs: Sequence[Any], *, unknown: Any = None, keep: float = KEEP, by: By = "both") -> Labels:
         """Return the most likely label of each input, or `unknown`, if given, as by `Learner.predict`."""  # (n,)
@@ -108,54 +95,37 @@ class Predictor:
         check_unknown(unknown, self.classes_)
         return self.answer(inputs, keep=keep, by=by).labels_or(unknown)
 
-    def predict_proba(self, inputs: Sequence[Any]) -> NDArray[Any]:
-        """Return one probability for each input and class, in the order of `classes_`."""  # (n, c)
-        return self.answer(inputs).probabilities
-
-    def top(self, inputs: Sequence[Any], k: int = 3) -> list[list[tuple[Any, float]]]:
-        """Return for each input the k most likely labels with their probabilities, the likeliest first."""
-        return self.answer(inputs).ranked(k)
-
     @cached_property
     def _model(self) -> Model:
         from anacp.methods.loading import load
 
         return load(self._path, **self._options)  # type: ignore[arg-type]
 
-    def _answered(
-        self,
-        solved: SolvedLearner,
-        inputs: Sequence[Any],
-        on_error: OnError,
-        report: Report | None,
-        keep: float | None,
-        by: By,
-    ) -> Answers | None:
+    def _at_once(self, solved: SolvedLearner, inputs: Sequence[Any], question: Question) -> Answers | None:
         """Return the answers; None where the model itself must be asked, or must say what is wrong."""
         if self._exported is None:
             x = np.asarray(inputs)
-            return _answers(solved, x, np.arange(len(x)), keep, by)
+            judged = _judged(solved, x, question)
+            return judged and Answers(solved.classes, judged[0], np.arange(len(x)), familiarity=judged[1])
         items = as_items(inputs)
-        if not items or on_error not in ("refuse", "skip"):
+        if not items or question.on_error not in ("refuse", "skip"):
             return None
-        found = EncodingPass((self._exported,), items, store=None, on_error=on_error, wanted=None).run(report)
-        if not len(found.x):
-            raise InputError(f"Expected inputs that can be read, got none of {len(items)}: {found.skipped[0][1]}")
-        answers = _answers(solved, found.x, found.kept, keep, by)
-        cut = [items[position] for position in found.cut]
-        shown = [name_of(items[position], position) for position in found.kept]
-        return answers and replace(answers, skipped=found.skipped, digests=found.digests, inputs=shown, cut=cut)
+        encoding = EncodingPass((self._exported,), items, store=None, on_error=question.on_error, wanted=None)
+        found = encoding.run(question.report)
+        Answers.check(items, found)
+        judged = _judged(solved, found.x, question)
+        return judged and Answers.of(items, found, solved.classes, *judged)
 
 
-def _answers(
-    solved: SolvedLearner, x: NDArray[Any], kept: NDArray[np.intp], keep: float | None, by: By
-) -> Answers | None:
+def _judged(
+    solved: SolvedLearner, x: NDArray[Any], question: Question
+) -> tuple[NDArray[Any], NDArray[Any] | None] | None:
+    """Return probabilities and, if asked for, the familiarity; None where NumPy cannot be sure of them."""
     probabilities = solved.probabilities(x)
-    if probabilities is None:
-        return None
-    familiarity = None if keep is None else solved.above(x, keep=keep, by=by)
-    uncertain = keep is not None and familiarity is None
-    return None if uncertain else Answers(solved.classes, probabilities, kept, familiarity=familiarity)
+    if probabilities is None or question.keep is None:
+        return None if probabilities is None else (probabilities, None)
+    familiarity = solved.above(x, keep=question.keep, by=question.by)
+    return None if familiarity is None else (probabilities, familiarity)
 
 
 def _quickly(path: str | Path) -> tuple[SolvedLearner | None, ExportedBackbone | None]:

@@ -8,13 +8,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from anacp.encoders import Encoded
-from anacp.errors import InputError
+from anacp.errors import InputError, MismatchError
 from anacp.learners import Labels, Learner
-from anacp.methods.journal import MOST_BYTES, Before, Journal, Renamed, Step, Undo, What
+from anacp.methods.journal import MOST_BYTES, Journal, Step, What
 from anacp.methods.learned_examples import LearnedExamples
 from anacp.methods.moves import Moves
+from anacp.methods.taking_back import Before, Renamed, Undo
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +88,30 @@ class Taught:
         touched = list(dict.fromkeys([into, *classes]))
         return joined.after(self, "join", sum(map(self.examples.count, touched)), touched)
 
+    def merged(self, other: Taught) -> Taught:
+        """Return what is known once this learned the examples of another, too."""
+        if type(self.learner) is not type(other.learner):
+            mine, theirs = type(self.learner).__name__, type(other.learner).__name__
+            raise MismatchError(
+                f"Expected classifiers of one learner, got {mine} and {theirs}. Learn the examples of one anew, with "
+                "the learner of the other."
+            )
+        clone(self.learner) + clone(other.learner)  # parameters that differ are said before examples that do not
+        shared = self.examples.n_shared(other.examples)
+        if shared:
+            raise MismatchError(
+                f"Expected classifiers that learned different examples, got {shared} in both, which would count "
+                "twice. Forget them in one of the two first."
+            )
+        both = Taught(self.learner + other.learner, self.examples + other.examples)
+        return both.after(self, "merge", len(other.examples), other.classes.tolist())
+
+    def without_class(self, label: Any) -> Taught:
+        """Return what is known without a class, whose examples are not at hand."""
+        learner = copy.copy(self.learner).unlearn_class(label)
+        left = replace(self, learner=learner, examples=self.examples.without(label))
+        return left.after(self, "forget", len(self.examples) - len(left.examples), [label])
+
     def after(
         self,
         before: Taught,
@@ -108,10 +134,28 @@ class Taught:
         step = Step.now(what, n, classes, source, undo)
         return replace(self, journal=before.journal.plus(step, model_bytes=model_bytes))
 
-    def before(self) -> Taught:
-        """Return what was taught before the last step."""
-        *_, last = self.journal
-        return replace(last.undone(self), journal=self.journal.before_last())
+    def undone(self, steps: int) -> Taught:
+        """Return what was taught before the last steps."""
+        if not 1 <= steps <= len(self.journal):
+            raise InputError(f"Expected from 1 to {len(self.journal)} steps to take back, got {steps}.")
+        taught = self
+        for step in reversed(self.journal.steps[-steps:]):
+            taught = replace(step.undone(taught), journal=taught.journal.back(step.reversed(taught)))
+        return taught
+
+    def redone(self, steps: int) -> Taught:
+        """Return what was taught before the last undoing of so many steps."""
+        undone = self.journal.undone
+        if not undone:
+            raise InputError(
+                "Expected steps that were undone, got none: `redo` takes back an `undo` until the next change."
+            )
+        if not 1 <= steps <= len(undone):
+            raise InputError(f"Expected from 1 to {len(undone)} undone steps to take again, got {steps}.")
+        taught = self
+        for step in reversed(undone[-steps:]):
+            taught = replace(step.undone(taught), journal=taught.journal.again(step.reversed(taught)))
+        return taught
 
     def _alike(self, labels: Labels) -> Labels:
         """Return labels in the precision of those learned: a file keeps plain numbers."""
