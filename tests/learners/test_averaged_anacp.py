@@ -18,9 +18,7 @@ def rows() -> tuple[np.ndarray, np.ndarray]:
 
 def alone(model: AveragedAnaCP) -> list[AnaCP]:
     x, y = rows()
-    return [
-        AnaCP(**member_parameters(model.get_params(), i)).partial_fit(x, y).solve() for i in range(model.n_members)
-    ]
+    return [AnaCP(**member_parameters(model.get_params(), i)).partial_fit(x, y).solve() for i in range(model.n_members)]
 
 
 def test_scores_are_the_mean_of_members_that_differ() -> None:
