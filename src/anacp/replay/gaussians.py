@@ -61,11 +61,19 @@ def replay_groups(
 
 def draw(moments: ClassMoments, n_replay: int, *, seed: int, role: str) -> tuple[Tensor, Tensor]:
     """Return independent draws for every class as rows (c·n_replay, d) and their class indices."""
-    rows, classes = [], []
-    for group in replay_groups(moments, n_replay, n_groups=moments.n_classes, seed=seed, role=role):
-        rows.append((moments.means[group.classes][:, None] + group.noise).flatten(0, 1))
-        classes.append(group.classes.repeat_interleave(n_replay))
-    return torch.cat(rows), torch.cat(classes)
+    classes = torch.arange(moments.n_classes, device=moments.means.device).repeat_interleave(n_replay)
+    if moments.spread == "class":
+        groups = replay_groups(moments, n_replay, n_groups=moments.n_classes, seed=seed, role=role)
+        return moments.means[classes] + torch.cat([group.noise for group in groups]), classes
+    width = moments.means.shape[1]
+    normal = torch.cat([standard_normal(seed, f"{role}/{c}", n_replay, width) for c in range(moments.n_classes)])
+    factor = covariance_factor(moments, moments.covariance())
+    size = factor.abs().max().clamp_min(torch.finfo(factor.dtype).tiny)
+    # Draws need no more digits than they were drawn with: one product of float32, whatever the moments are kept in.
+    near = (factor / size).to(normal.dtype)
+    normal = normal.to(near.device)
+    noise = normal * near if near.ndim == 1 else normal @ near.mT
+    return moments.means[classes] + size * noise.to(moments.means), classes
 
 
 def covariance_factor(moments: ClassMoments, covariance: Tensor) -> Tensor:
