@@ -1,0 +1,18 @@
+"""How much one request, one client and the waiting line may be."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Numbers that are refused beyond."""
+
+    body: int = 64_000_000  # bytes of a request
+    items: int = 64  # photos or texts of a request
+    characters: int = 20_000  # of a text
+    pixels: int = 50_000_000  # of a photo
+    seconds: float = 60.0  # of a request
+    a_second: float = 100.0  # requests of one address, over a while
+    burst: int = 1000  # requests of one address at once
+    waiting: int = 2000  # requests that are being answered
+    import_body: int = 2_000_000_000  # bytes of a model file
