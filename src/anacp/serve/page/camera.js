@@ -9,9 +9,10 @@ export const hasCamera = () => Boolean(navigator.mediaDevices?.getUserMedia);
 export async function photograph(title, taken, { many = true } = {}) {
   let stream;
   try {
-    stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: "environment", width: { ideal: 1280 } } });
+    const video = { facingMode: "environment", width: { ideal: 1280 } };
+    stream = await navigator.mediaDevices.getUserMedia({ video });
   } catch (error) {
-    complain(new Error(`The camera could not be used (${error.name}). Allow it for this page, or choose files instead.`));
+    complain(new Error(`The camera could not be used (${error.name}). Allow it for this page, or choose files.`));
     return;
   }
   const video = make("video", { autoplay: true, playsinline: true, muted: true });

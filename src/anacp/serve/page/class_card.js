@@ -17,7 +17,7 @@ const MORE = 60;
 // A field that learns a sentence at Enter, and every line of what is pasted.
 function sentenceField(label, taken) {
   const field = make("input", {
-    type: "text", class: "wide", placeholder: "A sentence, then Enter", "aria-label": `A sentence for ${label}`, autocomplete: "off",
+    type: "text", placeholder: "A sentence, then Enter", "aria-label": `A sentence for ${label}`, autocomplete: "off",
     keydown: (event) => {
       const text = field.value.trim();
       if (event.key !== "Enter" || !text) return;
@@ -62,7 +62,8 @@ export class ClassCard {
 
   menu() {
     const item = (words, run) => button(words, () => { details.open = false; run(); });
-    const details = make("details", { class: "menu", focusout: (event) => { if (!details.contains(event.relatedTarget)) details.open = false; } },
+    const left = (event) => { if (!details.contains(event.relatedTarget)) details.open = false; };
+    const details = make("details", { class: "menu", focusout: left },
       make("summary", { "aria-label": `More for ${this.label}` }, "⋯"),
       make("div", {},
         item("Rename …", () => rename(this.label)),
@@ -81,8 +82,9 @@ export class ClassCard {
     if (ofTexts()) return make("div", { class: "ways" }, sentenceField(this.label, (all) => this.teach(all)));
     const choose = chooser("Add photos", (files) => this.teach(files));
     choose.lastElementChild.setAttribute("aria-label", `Add photos to ${this.label}`);
+    const camera = () => photograph(`Photos of ${this.label}`, (file) => this.teach([file]));
     return make("div", { class: "ways" }, choose,
-      hasCamera() && button("Camera", () => photograph(`Photos of ${this.label}`, (file) => this.teach([file])), { "aria-label": `Camera for ${this.label}` }));
+      hasCamera() && button("Camera", camera, { "aria-label": `Camera for ${this.label}` }));
   }
 
   // Where the keyboard is put when the class was just made.
@@ -150,7 +152,7 @@ export class ClassCard {
     const left = total - examples.length;
     const unseen = this.n - total;
     this.elsewhere.hidden = unseen <= 0;
-    this.elsewhere.textContent = `${counted(unseen, "example")} learned elsewhere, known by ${unseen === 1 ? "its" : "their"} content alone.`;
+    this.elsewhere.textContent = `${counted(unseen, "example")} learned elsewhere: counted, not shown.`;
     this.more.hidden = left <= 0;
     fill(this.more, `${counted(left, "more", "more")}`);
   }

@@ -2,11 +2,10 @@
 
 import { ClassCard } from "./class_card.js";
 import { askName } from "./dialogs.js";
-import { button, classField, counted, find, make } from "./dom.js";
+import { classField, make } from "./dom.js";
 import { selection } from "./selection.js";
 import { known, ofTexts, state } from "./state.js";
 import { chooser, takesDrops } from "./taking.js";
-import { teach } from "./uploads.js";
 
 const DRAFTS = "anacp-drafts"; // names that were typed, of classes without an example yet
 const cards = new Map();
@@ -39,7 +38,8 @@ function invent(name) {
 async function takeGroups(groups) {
   for (const { name, files } of groups) {
     const typed = parts.field.value.trim();
-    const label = typed || name || await askName("A new class", `What do these ${counted(files.length, "photo")} show?`, { agree: "Learn" });
+    const words = `What ${files.length === 1 ? "does this photo" : `do these ${files.length} photos`} show?`;
+    const label = typed || name || await askName("A new class", words, { agree: "Learn" });
     parts.field.value = "";
     if (label) await invent(label).teach(files);
   }
@@ -49,10 +49,11 @@ function invention() {
   const { form, field } = classField("Name of a new class", invent, { id: "new-class" });
   field.removeAttribute("list");
   form.append(make("button", { class: "main" }, "Make"));
-  const hint = ofTexts() ? "Type a name, then sentences." : "Type a name, then drop photos; or drop a folder for each class here.";
-  const element = make("article", { class: "class invention", "aria-label": "A new class" },
-    make("h3", {}, "A new class"), form, make("p", { class: "faint" }, hint),
-    !ofTexts() && make("div", { class: "ways" }, chooser("Choose photos", (files) => takeGroups([{ name: null, files }]))));
+  const hint = ofTexts() ? "Type a name, then its sentences."
+    : "Type a name, then drop photos; or drop them here at once, or a folder for each class.";
+  const choose = !ofTexts() && chooser("Choose photos", (files) => takeGroups([{ name: null, files }]));
+  const element = make("section", { class: "class invention", "aria-label": "A new class" },
+    form, choose, make("p", { class: "faint" }, hint));
   if (!ofTexts()) takesDrops(element, { files: takeGroups });
   return { element, field };
 }
@@ -62,13 +63,13 @@ export function showClasses(place) {
   const search = make("input", {
     type: "search", id: "find-class", placeholder: "Find a class", "aria-label": "Find a class", input: update,
   });
-  const grid = make("div", { class: "classes" }, element);
+  const grid = make("div", { class: "classes" });
   const none = make("p", { class: "faint" });
   const head = make("div", { class: "head" }, make("h2", {}, "Classes"), search);
   for (const card of cards.values()) observer.unobserve(card.element);
   cards.clear();
   parts = { grid, search, field, none };
-  place.append(head, grid, none);
+  place.append(head, element, grid, none);
   update();
 }
 
@@ -90,7 +91,7 @@ export function update() {
   shown.forEach(({ label, n }, at) => {
     if (!cards.has(label)) cards.set(label, new ClassCard(label, observer));
     const card = cards.get(label);
-    const there = parts.grid.children[at + 1]; // the first one makes new classes
+    const there = parts.grid.children[at];
     if (there !== card.element) parts.grid.insertBefore(card.element, there ?? null);
     card.update(n, version);
   });

@@ -31,6 +31,17 @@ export function button(words, click, properties = {}) {
   return make("button", { type: "button", click, ...properties }, words);
 }
 
+export const faint = (...words) => make("span", { class: "faint" }, ...words);
+export const note = (...words) => make("p", { class: "faint" }, ...words);
+export const nothing = (...words) => make("p", { class: "empty" }, ...words);
+export const strong = (...words) => make("strong", {}, ...words);
+
+export function table(columns, rows) {
+  return make("table", {},
+    make("thead", {}, make("tr", {}, columns.map((name) => make("th", { scope: "col" }, name)))),
+    make("tbody", {}, rows));
+}
+
 // A field for the name of a class, old or new; `chosen` gets what was typed.
 export function classField(words, chosen, properties = {}) {
   const field = make("input", {
@@ -69,5 +80,5 @@ export function counted(n, one, many = `${one}s`) {
 
 export function isEditable(element) {
   return element instanceof HTMLTextAreaElement
-    || (element instanceof HTMLInputElement && !["checkbox", "radio", "button", "file", "range"].includes(element.type));
+    || (element instanceof HTMLInputElement && ["text", "search", "password"].includes(element.type));
 }

@@ -54,7 +54,7 @@ export class ExampleList {
     items.forEach((item, at) => {
       if (this.element.children[at] !== item) this.element.insertBefore(item, this.element.children[at] ?? null);
     });
-    if (had >= 0 && items.length && !items.includes(document.activeElement)) items[Math.min(had, items.length - 1)].focus();
+    if (had >= 0 && !items.includes(document.activeElement)) items[Math.min(had, items.length - 1)]?.focus();
     if (!items.some((item) => item.tabIndex === 0) && items.length) items[0].tabIndex = 0;
     this.mark();
   }
@@ -93,10 +93,11 @@ export class ExampleList {
     if (!item || event.altKey) return;
     const items = this.items;
     const at = items.indexOf(item);
-    const to = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: items.length - 1 }[event.key];
-    if (to !== undefined && items[to]) {
-      items[to].focus();
-      if (event.shiftKey) { this.anchor ??= item; this.selectTo(items[to]); }
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -at, End: items.length - 1 - at }[event.key];
+    const to = items[at + step];
+    if (to) {
+      to.focus();
+      if (event.shiftKey) { this.anchor ??= item; this.selectTo(to); }
     } else if (event.key === " ") this.toggle(item);
     else if (event.key === "Enter") this.opened(item.example);
     else if (event.key === "a" && (event.ctrlKey || event.metaKey)) selection.add(items.map((one) => one.example));

@@ -1,6 +1,6 @@
 // What leaves and what comes in: the model, its ONNX graph, a report; another model, looked at before it is merged.
 
-import { button, counted, fill, make } from "./dom.js";
+import { button, counted, faint, fill, make, note } from "./dom.js";
 import { attempt, say } from "./messages.js";
 import { service } from "./service.js";
 import { refresh } from "./state.js";
@@ -28,13 +28,13 @@ async function save(as, pressed) {
 export function exports() {
   return make("section", { class: "panel" }, make("h3", {}, "Take it with you"),
     make("ul", { class: "ways-out" }, WAYS.map(([as, name, words]) => make("li", {},
-      button(name, (event) => save(as, event.currentTarget), { "aria-label": `Save: ${name}` }), make("span", { class: "faint" }, words)))));
+      button(name, (event) => save(as, event.currentTarget), { "aria-label": `Save: ${name}` }), faint(words)))));
 }
 
 export function imports() {
   const preview = make("div", { "aria-live": "polite" });
   const take = ([file]) => attempt(async () => {
-    fill(preview, make("p", { class: "faint" }, `Looking at ${file.name} …`));
+    fill(preview, note(`Looking at ${file.name} …`));
     try {
       show(preview, file.name, await service.previewImport(file));
     } catch (error) {
@@ -43,20 +43,23 @@ export function imports() {
     }
   });
   return make("section", { class: "panel" }, make("h3", {}, "Merge another model"),
-    make("p", { class: "faint" }, "A model of the same kind, taught elsewhere. You see what it brings before anything changes, and the merge can be undone."),
+    note("A model of the same kind, taught elsewhere. You see first what it brings, and a merge can be undone."),
     make("div", { class: "ways" }, chooser("Choose a model", take, { multiple: false, accept: ".anacp" })), preview);
 }
 
 function names(labels) {
-  return labels.length ? labels.slice(0, 12).join(", ") + (labels.length > 12 ? ` and ${labels.length - 12} more` : "") : "none";
+  const more = labels.length > 12 ? ` and ${labels.length - 12} more` : "";
+  return labels.slice(0, 12).join(", ") + more || "none";
 }
 
 function show(place, name, found) {
   const fact = (what, value) => [make("dt", {}, what), make("dd", {}, value)];
   fill(place, make("h4", {}, `What ${name} brings`),
     make("dl", {},
-      fact("new classes", names(found.classes_new)), fact("classes here too", names(found.classes_shared)),
-      fact("new examples", found.examples_new.toLocaleString("en")), fact("examples here too", found.examples_shared.toLocaleString("en"))),
+      fact("new classes", names(found.classes_new)),
+      fact("classes here too", names(found.classes_shared)),
+      fact("new examples", found.examples_new),
+      fact("examples here too", found.examples_shared)),
     make("p", { class: "row" },
       button("Merge", () => attempt(async () => {
         await service.import(found.token);

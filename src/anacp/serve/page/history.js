@@ -1,12 +1,14 @@
 // What was done, newest first, beside the classes; any number of steps back at once.
 
 import { undo } from "./changes.js";
-import { button, counted, fill, find, make } from "./dom.js";
+import { button, counted, faint, fill, find, make, note } from "./dom.js";
 import { attempt } from "./messages.js";
 import { service } from "./service.js";
 
 const SHOWN = 40;
-const DONE = { learn: "learned", forget: "forgot", relabel: "moved", rename: "renamed", join: "joined", merge: "merged", open: "opened" };
+const DONE = {
+  learn: "learned", forget: "forgot", relabel: "moved", rename: "renamed", join: "joined", merge: "merged", open: "opened",
+};
 
 export function ago(when, now = Date.now()) {
   const seconds = Math.max(0, (now - new Date(when).getTime()) / 1000);
@@ -20,8 +22,8 @@ function words(event) {
   const classes = event.classes.map(String);
   const few = classes.slice(0, 3).join(", ") + (classes.length > 3 ? ` and ${classes.length - 3} more` : "");
   const what = DONE[event.what] ?? event.what;
-  if (event.what === "rename" && event.detail?.old !== undefined) return `renamed ${event.detail.old} to ${event.detail.new}`;
-  if (event.what === "join" && event.detail?.into !== undefined) return `joined ${event.detail.labels.join(", ")} into ${event.detail.into}`;
+  if (event.what === "rename" && event.old !== undefined) return `renamed ${event.old} to ${event.new}`;
+  if (event.what === "join" && event.into !== undefined) return `joined ${event.labels.join(", ")} into ${event.into}`;
   return `${what} ${counted(event.n, "example")}${few ? `: ${few}` : ""}`;
 }
 
@@ -35,12 +37,12 @@ export async function showHistory() {
     const back = steps;
     return make("li", { class: event.undone ? "undone" : "" },
       make("span", { class: "what" }, words(event)),
-      make("span", { class: "faint" }, event.undone ? "undone" : ago(event.when)),
+      faint(event.undone ? "undone" : ago(event.when)),
       !event.undone && !isBefore
         && button("Undo", () => undo(back), { class: "quiet", "aria-label": `Undo to before: ${words(event)}` }));
   });
   fill(find("#history"), make("h2", { id: "history-title" }, "History"),
-    rows.length ? make("ol", { class: "steps" }, rows) : make("p", { class: "faint" }, "Nothing was done yet."));
+    rows.length ? make("ol", { class: "steps" }, rows) : note("Nothing was done yet."));
 }
 
 export const updateHistory = () => attempt(showHistory);

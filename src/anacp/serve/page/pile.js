@@ -1,6 +1,6 @@
 // The pile of what has no label yet: the most uncertain first, answered with one key.
 
-import { bar, button, classField, counted, fill, make, percent } from "./dom.js";
+import { bar, button, classField, counted, faint, fill, make, note, nothing, percent, strong } from "./dom.js";
 import { isOpen } from "./dialogs.js";
 import { seen } from "./examples.js";
 import { attempt } from "./messages.js";
@@ -19,7 +19,7 @@ export function pileSection() {
   place = make("div", { class: "pile", id: "pile", tabindex: "-1" });
   const section = make("section", { class: "panel", "aria-labelledby": "pile-title" },
     make("h3", { id: "pile-title" }, "The pile"),
-    make("p", { class: "faint" }, "Things without a label. The ones that the model knows least about come first: a few answers there teach it most."),
+    note("Things without a label. Those that the model knows least about come first: there an answer teaches it most."),
     place, ways());
   if (!ofTexts()) takesDrops(section, { files: (groups) => add(flat(groups)) });
   section.addEventListener("keydown", pressed);
@@ -35,7 +35,8 @@ async function add(contents) {
 
 function ways() {
   if (ofTexts()) {
-    const field = make("textarea", { rows: "3", placeholder: "Sentences, one a line", "aria-label": "Sentences for the pile, one a line" });
+    const words = "Sentences for the pile, one a line";
+    const field = make("textarea", { rows: "3", placeholder: words, "aria-label": words });
     const take = () => {
       const all = field.value.split("\n").map((line) => line.trim()).filter(Boolean);
       field.value = "";
@@ -68,26 +69,30 @@ function choices(item) {
 function show() {
   const [item, ...others] = items;
   if (!item) {
-    fill(place, make("p", { class: "empty" }, ofTexts() ? "The pile is empty. Paste sentences below." : "The pile is empty. Drop photos or a folder here."));
+    fill(place, nothing("The pile is empty. ", ofTexts() ? "Paste sentences below." : "Drop photos or a folder here."));
     return;
   }
   const had = place.contains(document.activeElement);
   const answers = choices(item).map(({ label, probability }, at) => make("li", {},
-    button([make("kbd", {}, at ? String(at + 1) : "Enter"), make("span", { class: "name" }, label), bar(probability),
-      make("span", { class: "number" }, percent(probability))], () => answer(label), { class: at ? "choice" : "choice first" })));
+    make("button", { type: "button", class: at ? "choice" : "choice first", click: () => answer(label) },
+      make("kbd", {}, at ? at + 1 : "Enter"), make("span", { class: "name" }, label), bar(probability),
+      make("span", { class: "number" }, percent(probability)))));
   const { form, field } = classField("Another class", answer, { id: "pile-label" });
   form.append(make("button", {}, "Learn"));
   fill(place,
-    make("p", { class: "faint" }, `${counted(total, "item")} on the pile`),
+    note(`${counted(total, "item")} on the pile`),
     make("div", { class: "looked-at" },
-      make("figure", { "data-id": item.id }, seen(item), item.thumbnail && make("figcaption", { class: "faint" }, item.name)),
+      make("figure", { "data-id": item.id }, seen(item),
+        item.thumbnail && make("figcaption", { class: "faint" }, item.name)),
       make("div", {},
-        item.guess?.unknown && make("p", { class: "verdict unknown" }, make("strong", {}, "unknown"), make("span", { class: "faint" }, " probably none of these")),
+        item.guess?.unknown
+          && make("p", { class: "verdict unknown" }, strong("unknown"), faint("probably none of these")),
         make("ol", { class: "choices" }, answers), form,
         make("p", { class: "row" },
           button([make("kbd", {}, "S"), " Skip"], skip, { class: "quiet" }),
           button([make("kbd", {}, "Delete"), " Leave out"], leaveOut, { class: "quiet" })))),
-    others.length > 0 && make("ul", { class: "ahead", "aria-label": "Next on the pile" }, others.slice(0, 8).map((one) => make("li", {}, seen(one)))));
+    others.length > 0 && make("ul", { class: "ahead", "aria-label": "Next on the pile" },
+      others.slice(0, 8).map((one) => make("li", {}, seen(one)))));
   if (had && !place.contains(document.activeElement)) place.focus();
   field.blur();
 }

@@ -1,7 +1,7 @@
 // The question: a photo or a sentence, and what the model says of it now, after every change anew.
 
 import { hasCamera, photograph } from "./camera.js";
-import { bar, button, classField, fill, find, make, percent } from "./dom.js";
+import { bar, button, classField, faint, fill, find, make, note, percent, strong } from "./dom.js";
 import { attempt, complain } from "./messages.js";
 import { service } from "./service.js";
 import { ofTexts, state } from "./state.js";
@@ -17,7 +17,8 @@ let timer = null;
 export function showProbe() {
   const place = find("#ask");
   const answer = make("div", { class: "answer", id: "answer", role: "status", "aria-live": "polite" });
-  const { form, field } = classField("What is it? Teach it", (label) => content && teach([content], label), { id: "teach-probe" });
+  const learn = (label) => content && teach([content], label);
+  const { form, field } = classField("What is it? Teach it", learn, { id: "teach-probe" });
   form.append(make("button", {}, "Teach"));
   form.hidden = true;
   const picture = make("img", { alt: "The photo that is asked about", hidden: true });
@@ -41,7 +42,7 @@ function photo(picture) {
   const choose = chooser("Choose a photo", ([file]) => ask(file), { multiple: false });
   choose.lastElementChild.id = "probe";
   const area = make("div", { class: "probe" }, picture,
-    make("p", { class: "faint" }, "Drop or paste a photo here to see what the model takes it for."),
+    note("Drop or paste a photo here to see what the model takes it for."),
     make("div", { class: "ways" }, choose,
       hasCamera() && button("Camera", () => photograph("A photo to ask about", ask, { many: false }))));
   takesDrops(find("#ask"), { files: (groups) => { const [file] = flat(groups); if (file) ask(file); } });
@@ -80,14 +81,14 @@ function told(answer = null, version = null) {
   form.hidden = content === null;
   if (version !== null) place.dataset.version = version;
   if (!answer) {
-    const nothing = state.model?.classes.length ? "" : "Nothing has been learned yet.";
-    fill(place, make("p", { class: "faint" }, nothing));
+    const words = state.model?.classes.length ? "" : "Nothing has been learned yet.";
+    fill(place, note(words));
     return;
   }
   const best = answer.top[0];
   const headline = answer.unknown
-    ? make("p", { class: "verdict unknown" }, make("strong", {}, "unknown"), make("span", { class: "faint" }, " none of the classes; most like:"))
-    : make("p", { class: "verdict" }, make("strong", {}, best.label), make("span", {}, ` ${percent(best.probability)}`));
+    ? make("p", { class: "verdict unknown" }, strong("unknown"), faint("none of the classes; most like"))
+    : make("p", { class: "verdict" }, strong(best.label), make("span", {}, percent(best.probability)));
   const rows = answer.top.map(({ label, probability }) => make("li", { class: answer.unknown ? "doubted" : "" },
     make("span", { class: "name" }, label), bar(probability), make("span", { class: "number" }, percent(probability))));
   fill(place, headline, make("ol", { class: "chances", "aria-label": "Probabilities" }, rows));

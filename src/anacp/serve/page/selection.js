@@ -1,7 +1,7 @@
 // Which examples are selected, in any class, and the bar that says what can be done with them.
 
 import { forget, move } from "./changes.js";
-import { button, classField, counted, fill, find } from "./dom.js";
+import { button, classField, counted, fill, find, make } from "./dom.js";
 
 const chosen = new Map(); // by id
 const listeners = new Set();
@@ -55,7 +55,7 @@ function changed() {
     const asked = classField("Move to class", moved);
     field = asked.field;
     asked.form.append(button("Move", () => asked.form.requestSubmit(), { class: "main" }));
-    fill(place, find("#selected-count") ?? Object.assign(document.createElement("strong"), { id: "selected-count" }), asked.form,
+    fill(place, make("strong", { id: "selected-count" }), asked.form,
       button("Forget", () => selection.forget()), button("Select none", () => selection.clear()));
   }
   const count = find("#selected-count");

@@ -52,7 +52,11 @@ export function takesDrops(element, { files, texts, examples }) {
     inside = count;
     element.classList.toggle("over", inside > 0);
   };
-  element.addEventListener("dragenter", (event) => { if (wanted(event.dataTransfer)) { event.preventDefault(); mark(inside + 1); } });
+  element.addEventListener("dragenter", (event) => {
+    if (!wanted(event.dataTransfer)) return;
+    event.preventDefault();
+    mark(inside + 1);
+  });
   element.addEventListener("dragleave", (event) => { if (wanted(event.dataTransfer)) mark(Math.max(0, inside - 1)); });
   element.addEventListener("dragover", (event) => {
     if (!wanted(event.dataTransfer)) return;

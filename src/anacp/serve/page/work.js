@@ -1,6 +1,6 @@
 // Long work, the page's own and the service's: how far it is, how long it will take, and a button that stops it.
 
-import { bar, button, counted, fill, find, make } from "./dom.js";
+import { bar, button, counted, faint, fill, find, make } from "./dom.js";
 import { attempt } from "./messages.js";
 import { service } from "./service.js";
 import { refresh } from "./state.js";
@@ -42,7 +42,7 @@ function line({ what, done, total, left, stop, note = "" }) {
     make("span", { class: "what" }, what),
     make("progress", { max: total || 1, value: done, "aria-label": what }),
     bar(share),
-    make("span", { class: "faint" }, `${done.toLocaleString("en")} of ${counted(total, "item")} ${duration(left)} ${note}`),
+    faint(`${done.toLocaleString("en")} of ${counted(total, "item")} ${duration(left)} ${note}`),
     stop && button("Stop", stop, { "aria-label": `Stop: ${what}` }));
 }
 
