@@ -153,7 +153,8 @@ class Classifier(Teaching, Asked):
 
     def known_as(self, digest: bytes) -> list[Any]:
         """Return the classes in which a content was learned, by its digest."""
-        return self._taught.examples.labels_of(digest)
+        examples = self._taught.examples
+        return [] if examples.label_of(digest) is None else examples.labels_of(digest)
 
     def n_examples_of(self, label: object) -> int:
         """Return how many examples of a class were learned."""

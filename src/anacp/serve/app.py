@@ -15,9 +15,23 @@ from starlette.responses import FileResponse, JSONResponse, Response
 
 from anacp.errors import AnacpError
 from anacp.serve.following import Follower
+from anacp.serve.guarding import Guard
 from anacp.serve.limits import Limits
-from anacp.serve.refusals import Refusal, refusal
-from anacp.serve.routes import model, predicting, teaching
+from anacp.serve.looking_back import LookingBack
+from anacp.serve.measuring import Measures
+from anacp.serve.refusals import RefusedError, refusal
+from anacp.serve.routes import (
+    advising,
+    exchange,
+    health,
+    inference,
+    label_studio,
+    model,
+    piling,
+    predicting,
+    teaching,
+    work,
+)
 from anacp.serve.routes.context import Context
 from anacp.serve.service import Service
 from anacp.version import __version__
@@ -26,9 +40,24 @@ PAGE = Path(__file__).parent / "page"
 KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
-def create_app(service: Service, limits: Limits | None = None) -> FastAPI:
-    """Return the application of a service, which outlives it."""
-    context = Context(service, Follower(service), limits or Limits())
+def create_app(
+    service: Service, limits: Limits | None = None, *, hosts: tuple[str, ...] = (), token: str | None = None
+) -> Guard:
+    """Return the application of a service, which must outlive it.
+
+    Parameters
+    ----------
+    service : Service
+        What is asked and taught.
+    limits : Limits, optional
+        How much, how often, how long.
+    hosts : tuple of str
+        Names under which it is asked, besides those of the loopback address.
+    token : str, optional
+        The hash of what clients must show, see `hashed`.
+    """
+    limits, measures = limits or Limits(), Measures()
+    context = Context(service, Follower(service), limits, LookingBack(service.journal))
 
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
@@ -36,17 +65,18 @@ def create_app(service: Service, limits: Limits | None = None) -> FastAPI:
         yield
 
     app = FastAPI(title="anacp", version=__version__, lifespan=running, docs_url=None, redoc_url=None)
-    for routes in (model, teaching, predicting):
+    for routes in (teaching, predicting, model, advising, piling, exchange, work, inference, label_studio):
         app.include_router(routes.router(context))
+    app.include_router(health.router(context, measures))
     _say_refusals(app)
     _serve_page(app)
-    return app
+    return Guard(app, limits=limits, measures=measures, hosts=hosts, token=token)
 
 
 def _say_refusals(app: FastAPI) -> None:
     """Have every error answered in one form."""
 
-    def said(problem: Refusal) -> JSONResponse:
+    def said(problem: RefusedError) -> JSONResponse:
         return JSONResponse(problem.body(), problem.status, problem.headers)
 
     @app.exception_handler(AnacpError)
@@ -59,7 +89,7 @@ def _say_refusals(app: FastAPI) -> None:
         first: Any = problem.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         return said(
-            Refusal(
+            RefusedError(
                 422, "input", f"Expected a request as documented, got at {place}: {first['msg']}.", "See /openapi.json."
             )
         )
@@ -67,7 +97,7 @@ def _say_refusals(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def other(request: Request, problem: HTTPException) -> JSONResponse:
         return JSONResponse(
-            Refusal(problem.status_code, "http", f"{problem.detail}.", "See /openapi.json.").body(),
+            RefusedError(problem.status_code, "http", f"{problem.detail}.", "See /openapi.json.").body(),
             problem.status_code,
             problem.headers,
         )

@@ -8,6 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -119,10 +120,7 @@ class Gatherer(threading.Thread):
         seen = self._seen(items)
         self.n_batches, self.n_items = self.n_batches + 1, self.n_items + len(items)
         starts = np.cumsum([0, *(len(one.items) for one in batch)])
-        parts = [
-            Seen(seen.digests[a:b], seen.rows[a:b], seen.problems[a:b])
-            for a, b in zip(starts[:-1], starts[1:], strict=True)
-        ]
+        parts = [Seen(seen.digests[a:b], seen.rows[a:b], seen.problems[a:b]) for a, b in pairwise(starts)]
         if not any(one.asks for one in batch):
             return list(parts)
         snapshot = self._snapshot()  # the same for all

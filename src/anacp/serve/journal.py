@@ -205,7 +205,7 @@ class Journal:
     def checkpoint(self, digest: str) -> int | None:
         """Return the version that a file has, if it was written here."""
         found = self.rows("SELECT max(version) FROM checkpoints WHERE digest = ?", [digest])
-        return found[0][0]
+        return None if found[0][0] is None else int(found[0][0])
 
     def labels(self, digests: Sequence[Digest]) -> dict[Digest, str]:
         """Return as what contents are known now; those that are not are left out."""

@@ -25,7 +25,7 @@ STATUS: dict[str, tuple[int, str]] = {
 }
 
 
-class Refusal(AnacpError):
+class RefusedError(AnacpError):
     """Something that is not done, and nothing has changed.
 
     Parameters
@@ -54,21 +54,18 @@ class Refusal(AnacpError):
         return {"error": {"code": self.code, "message": self.message, "advice": self.advice}}
 
 
-def refusal(problem: AnacpError) -> Refusal:
+def refusal(problem: AnacpError) -> RefusedError:
     """Return any error of the package as a refusal; the last sentences of its message say what to do."""
-    if isinstance(problem, Refusal):
+    if isinstance(problem, RefusedError):
         return problem
-    for name, (status, code) in STATUS.items():
-        if isinstance(problem, getattr(errors, name)):
-            break
-    else:
-        status, code = 422, "refused"
+    fitting = (answer for name, answer in STATUS.items() if isinstance(problem, getattr(errors, name)))
+    status, code = next(fitting, (422, "refused"))
     expected, _, rest = str(problem).partition(", got")
     found, _, advice = rest.partition(". ")
     said = f"{expected}, got{found}." if advice else str(problem)
-    return Refusal(status, code, said, advice)
+    return RefusedError(status, code, said, advice)
 
 
-def missing(what: str, name: str, advice: str) -> Refusal:
+def missing(what: str, name: str, advice: str) -> RefusedError:
     """Return the refusal for something that is not here."""
-    return Refusal(404, "not_found", f"Expected {what} that is here, got {name[:80]!r}.", advice)
+    return RefusedError(404, "not_found", f"Expected {what} that is here, got {name[:80]!r}.", advice)

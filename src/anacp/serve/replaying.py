@@ -7,6 +7,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from anacp.methods import Classifier, Moves
 from anacp.serve.journal import Journal
 from anacp.serve.records import Content, Event, Move
@@ -26,7 +28,9 @@ def moved(
         known = journal.features([move.digest for move in some if move.digest not in given])
         rows = [given[move.digest] if move.digest in given else known[move.digest] for move in some]
         before, after = [move.before for move in some], [move.after for move in some]
-        classifier = classifier.moved(Moves.of(rows, [move.digest for move in some], before=before, after=after))
+        classifier = classifier.moved(
+            Moves.of(np.stack(rows), [move.digest for move in some], before=before, after=after)
+        )
     return classifier
 
 
@@ -50,6 +54,11 @@ def loaded(content: bytes) -> Classifier:
         path = Path(folder) / "model"
         path.write_bytes(content)
         return Classifier.load(path)  # stays readable when the file is gone
+
+
+def merged(classifier: Classifier, other: Classifier, shared: Sequence[Move], journal: Journal) -> Classifier:
+    """Return the classifier that learned the examples of both, those of `shared` once."""
+    return classifier + moved(other, shared, journal)
 
 
 def without(classifier: Classifier, event: Event, journal: Journal) -> Classifier | None:
@@ -78,9 +87,8 @@ def with_event(classifier: Classifier, event: Event, journal: Journal) -> Classi
     other = loaded(content)
     if event.what == "open":
         return other
-    return classifier + moved(
-        other, [Move(bytes.fromhex(one), label, None) for one, label in event.detail["shared"]], journal
-    )
+    shared = [Move(bytes.fromhex(digest), label, None) for digest, label in event.detail["shared"]]
+    return merged(classifier, other, shared, journal)
 
 
 def replayed(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from anacp.files import locked, replacing
 from anacp.items import thumbnail
@@ -16,6 +16,7 @@ from anacp.serve.records import Content
 from anacp.serve.solving import Snapshot, Solver, solved
 from anacp.serve.starting import file_digest, started
 from anacp.serve.teacher import State, Teacher
+from anacp.serve.working import Worker
 
 THUMBNAIL = 256  # pixels of the longer side
 LONGEST_NAME = 200
@@ -46,9 +47,16 @@ class Service:
             self.gatherer = Gatherer(state.classifier.encoder, lambda: self.solver.snapshot)
             self.encoder = state.classifier.encoder
             self._saved = state.version if model.exists() else -1
+            self.worker = Worker(self)
             self._closing = opening.pop_all()
-        self.solver.start()
-        self.gatherer.start()
+        for thread in (self.solver, self.gatherer, self.worker):
+            thread.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.close()
 
     @property
     def modality(self) -> str:
@@ -80,6 +88,12 @@ class Service:
         for listener in self._listeners:
             listener(version, solved)
 
+    def known(self, items: Sequence[Any]) -> list[str | None]:
+        """Return as what items are known, by their content alone."""
+        digests = self.encoder.digests(items)
+        labels = self.journal.labels(digests)
+        return [labels.get(digest) for digest in digests]
+
     def contents(self, items: Sequence[Any], names: Sequence[str], seen: Seen) -> list[Content]:
         """Return what is kept of items that could be read."""
         made: dict[bytes, Content] = {}
@@ -102,6 +116,7 @@ class Service:
     def close(self) -> None:
         """Stop the threads, save the model, and let go of the files."""
         with self._closing:
+            self.worker.end()
             self.gatherer.stop()
             self.solver.stop()
             newest = self.teacher.state

@@ -33,7 +33,7 @@ class Solver(threading.Thread):
         Called when nothing has changed for a while, or much has, with the snapshot: the time to save it.
     """
 
-    QUIET, MUCH = 2.0, 200  # seconds without a change, and changes, after which the model is saved
+    QUIET, MUCH = 20.0, 500  # seconds without a change, and changes, after which the model is saved
 
     def __init__(self, state: State, announce: Callable[[Snapshot], None], rest: Callable[[Snapshot], None]) -> None:
         super().__init__(name="anacp-solver", daemon=True)

@@ -106,11 +106,15 @@ def _taken_in(model: Path, classifier: Classifier, journal: Journal, events: lis
 def _check_labels(classifier: Classifier, model: Path) -> None:
     if classifier.classes_.dtype.kind not in "UO":
         raise MismatchError(
-            f"Expected a model whose labels are texts, got numbers in {model}. Learn it anew with labels that are texts."
+            f"Expected a model whose labels are texts, got numbers in {model}. Learn it anew with labels that are "
+            "texts."
         )
 
 
 def file_digest(path: Path) -> str:
     """Return a hash of a file."""
+    digest = hashlib.blake2b(digest_size=16)
     with open_regular(path) as file:
-        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+        while part := file.read(2**20):
+            digest.update(part)
+    return digest.hexdigest()

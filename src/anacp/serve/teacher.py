@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -11,8 +12,8 @@ from anacp.errors import InputError, NumericalError
 from anacp.methods import Classifier
 from anacp.serve.journal import Journal
 from anacp.serve.records import Content, Digest, Event, Move, Stack, What
-from anacp.serve.refusals import Refusal, missing
-from anacp.serve.replaying import joined, moved, renamed, replayed, with_event, without
+from anacp.serve.refusals import RefusedError, missing
+from anacp.serve.replaying import joined, loaded, merged, moved, renamed, replayed, with_event, without
 
 LONGEST_LABEL = 200
 
@@ -66,6 +67,10 @@ class Teacher:
         self.journal, self._empty, self.state, self._announce = journal, empty, state, announce
         self._turn = threading.Lock()
 
+    def alone(self) -> AbstractContextManager[bool]:
+        """Lend the turn to whoever writes into the journal besides."""
+        return self._turn
+
     # Examples -----------------------------------------------------------------------------------------------------
 
     def learn(
@@ -91,7 +96,7 @@ class Teacher:
     def _move(
         self,
         what: What,
-        targets: dict[Digest, str | None],
+        targets: Mapping[Digest, str | None],
         contents: Sequence[Content],
         expected: int | None,
         source: str = "",
@@ -141,6 +146,44 @@ class Teacher:
         except NumericalError:  # too much rounding to subtract from: then from the beginning, without what went
             return replayed(self._empty, self.journal, state.stack.done, moves, contents)
 
+    # The pile -----------------------------------------------------------------------------------------------------
+
+    def put_on_pile(self, contents: Sequence[Content]) -> int:
+        """Keep contents that have no label yet; return how many were new."""
+        with self._turn:
+            return self.journal.put_on_pile(contents)
+
+    def take_off_pile(self, digest: Digest) -> bool:
+        """Remove a content from the pile; say whether it was there."""
+        with self._turn:
+            return self.journal.take_off_pile(digest)
+
+    def label_pile(self, digest: Digest, label: str, *, expected: int | None = None) -> Change:
+        """Learn a content of the pile as a class; taking that back puts it on the pile again."""
+        check_label(label)
+        if not self.journal.rows("SELECT 1 FROM pile WHERE digest = ?", [digest]):
+            raise missing("something on the pile", digest.hex(), "GET /v1/pile lists it.")
+        return self._move("learn", {digest: label}, (), expected)
+
+    # Annotations --------------------------------------------------------------------------------------------------
+
+    def annotate(self, annotation: str, content: Content, label: str) -> Change:
+        """Learn what an annotation says, and remember which content it is about: its end is told by its id alone."""
+        change = self.learn([content], [label], source="annotation")
+        with self._turn, self.journal.writing() as write:
+            write("INSERT OR REPLACE INTO annotations VALUES (?, ?)", (annotation, content.digest))
+        return change
+
+    def unannotate(self, annotations: Sequence[str]) -> Change:
+        """Forget what annotations said that are gone, unless others say something of the same content."""
+        digests = []
+        with self._turn, self.journal.writing() as write:
+            for annotation in annotations:
+                digests += [row[0] for row in write("SELECT digest FROM annotations WHERE id = ?", [annotation])]
+                write("DELETE FROM annotations WHERE id = ?", [annotation])
+            gone = [one for one in digests if not write("SELECT 1 FROM annotations WHERE digest = ?", [one]).fetchall()]
+        return self.forget(gone)
+
     # Classes ------------------------------------------------------------------------------------------------------
 
     def rename(self, old: str, new: str, *, expected: int | None = None) -> Change:
@@ -182,13 +225,36 @@ class Teacher:
         digests = self.journal.digests(label)
         n = self.state.classifier.n_examples_of(label)
         if n > len(digests):
-            raise Refusal(
+            raise RefusedError(
                 409,
                 "examples_elsewhere",
                 f"Expected the examples of {label!r} to be here, got {n - len(digests):,} that a model file brought.",
                 "Forget these by giving them: POST /v1/forget with the photos or texts.",
             )
         return self.forget(digests, expected=expected)
+
+    # Models -------------------------------------------------------------------------------------------------------
+
+    def overlap(self, other: Classifier) -> list[Move]:
+        """Return what takes examples out of another model that are known here: what was taught here counts."""
+        digests = [row[0] for row in self.journal.rows("SELECT digest FROM examples")]
+        return [Move(digest, label, None) for digest in digests for label in other.known_as(digest)]
+
+    def merge(self, content: bytes, *, expected: int | None = None) -> Change:
+        """Learn all that another model has learned, from its file."""
+        other = loaded(content)
+        with self._turn:
+            state = self._expected(expected)
+            shared = self.overlap(other)
+            classes, n = other.classes_.tolist(), other.n_examples - len(shared)
+            if not n:
+                return Change(state.version, known=len(shared))
+            detail = {"shared": [[move.digest.hex(), move.before] for move in shared]}
+            classifier = merged(state.classifier, other, shared, self.journal)
+            event = self._event("merge", n, classes, detail)
+            self.journal.append(event, model=content)
+            self._become(event, classifier)
+            return Change(event.version, new=n, known=len(shared), event=event)
 
     # Undo ---------------------------------------------------------------------------------------------------------
 
@@ -205,7 +271,7 @@ class Teacher:
             state = self._expected(expected)
             possible = state.can_undo if what == "undo" else len(state.stack.undone)
             if not 1 <= steps <= possible:
-                raise Refusal(
+                raise RefusedError(
                     409,
                     f"nothing_to_{what}",
                     f"Expected from 1 to {possible} changes to {what}, got {steps}.",
@@ -246,7 +312,7 @@ class Teacher:
         """Return the state, if it is the one that a client knows."""
         state = self.state
         if version is not None and version != state.version:
-            raise Refusal(
+            raise RefusedError(
                 412,
                 "changed_meanwhile",
                 f"Expected the model to be at version {version}, got {state.version}: somebody else taught it.",
@@ -262,7 +328,12 @@ class Teacher:
                 raise missing("a class", label, "GET /v1/classes lists them.")
 
     def _event(
-        self, what: What, n: int, classes: Sequence[str], detail: dict[str, object] | None = None, of: int | None = None
+        self,
+        what: What,
+        n: int,
+        classes: Sequence[str],
+        detail: Mapping[str, object] | None = None,
+        of: int | None = None,
     ) -> Event:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         return Event(self.state.version + 1, what, now, n, classes, detail or {}, of)
@@ -279,5 +350,6 @@ def check_label(label: str) -> None:
     """Refuse what cannot be the name of a class."""
     if not label.strip() or len(label) > LONGEST_LABEL or "\x00" in label or not label.isprintable():
         raise InputError(
-            f"Expected a label of 1 to {LONGEST_LABEL} printable characters, got {label[:LONGEST_LABEL]!r}. Choose another."
+            f"Expected a label of 1 to {LONGEST_LABEL} printable characters, got {label[:LONGEST_LABEL]!r}. "
+            "Choose another."
         )

@@ -12,7 +12,7 @@ from starlette.requests import Request
 
 from anacp.items import HeldImage
 from anacp.serve.limits import Limits
-from anacp.serve.refusals import Refusal
+from anacp.serve.refusals import RefusedError
 
 LONGEST_NAME = 200
 
@@ -30,7 +30,7 @@ class Upload:
         value = self.fields.get(field)
         if not isinstance(value, str):
             got = "none" if value is None else type(value).__name__
-            raise Refusal(422, "input", f"Expected a text as {field!r}, got {got}.", f"Give {field}.")
+            raise RefusedError(422, "input", f"Expected a text as {field!r}, got {got}.", f"Give {field}.")
         return value
 
 
@@ -42,7 +42,7 @@ async def uploaded(request: Request, modality: str, limits: Limits, *, required:
     elif kind == "application/json":
         found = await _document(request)
     else:
-        raise Refusal(
+        raise RefusedError(
             415,
             "content_type",
             f"Expected multipart/form-data or application/json, got {kind or 'none'!r}.",
@@ -50,24 +50,32 @@ async def uploaded(request: Request, modality: str, limits: Limits, *, required:
         )
     if not found.items and required:
         what = "photos as multipart `files`" if modality == "image" else '{"texts": […]}'
-        raise Refusal(422, "input", "Expected something to look at, got nothing.", f"Send {what}.")
+        raise RefusedError(422, "input", "Expected something to look at, got nothing.", f"Send {what}.")
     if len(found.items) > limits.items:
-        raise Refusal(
+        raise RefusedError(
             413, "too_many", f"Expected at most {limits.items} items, got {len(found.items)}.", "Send fewer at once."
         )
     is_text = modality == "text"
     if any(isinstance(item, str) != is_text for item in found.items):
         wanted, got = ("texts", "photos") if is_text else ("photos", "texts")
-        raise Refusal(422, "modality", f"Expected {wanted}, which this model takes, got {got}.", f"Send {wanted}.")
-    longest = max((len(item) for item in found.items if isinstance(item, str)), default=0)
+        raise RefusedError(422, "modality", f"Expected {wanted}, which this model takes, got {got}.", f"Send {wanted}.")
+    check_texts(found.items, limits)
+    return found
+
+
+def check_texts(items: Sequence[Any], limits: Limits) -> None:
+    """Refuse texts that are too long, or have halves of characters; other items pass."""
+    texts = [item for item in items if isinstance(item, str)]
+    longest = max(map(len, texts), default=0)
     if longest > limits.characters:
-        raise Refusal(
+        raise RefusedError(
             413,
             "too_long",
             f"Expected texts of at most {limits.characters:,} characters, got {longest:,}.",
             "Shorten it.",
         )
-    return found
+    if any("\ud800" <= letter <= "\udfff" for text in texts for letter in text):
+        raise RefusedError(422, "input", "Expected texts of whole characters, got half of one.", "Send UTF-8.")
 
 
 async def document(request: Request) -> Mapping[str, Any]:
@@ -75,9 +83,11 @@ async def document(request: Request) -> Mapping[str, Any]:
     try:
         found = json.loads(await request.body() or b"{}")
     except (ValueError, RecursionError) as problem:
-        raise Refusal(400, "json", f"Expected JSON, got something else: {problem}.", "Check what is sent.") from problem
+        raise RefusedError(
+            400, "json", f"Expected JSON, got something else: {problem}.", "Check what is sent."
+        ) from problem
     if not isinstance(found, dict):
-        raise Refusal(422, "input", f"Expected a JSON object, got {type(found).__name__}.", "Put it into {…}.")
+        raise RefusedError(422, "input", f"Expected a JSON object, got {type(found).__name__}.", "Put it into {…}.")
     return found
 
 
@@ -85,7 +95,7 @@ def texts_in(found: Mapping[str, Any], field: str) -> list[str]:
     """Return a list of texts among the fields of a document."""
     given = found.get(field, [])
     if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
-        raise Refusal(
+        raise RefusedError(
             422, "input", f"Expected a list of texts as {field!r}, got something else.", f'Give "{field}": ["…"].'
         )
     return given
@@ -94,16 +104,9 @@ def texts_in(found: Mapping[str, Any], field: str) -> list[str]:
 async def _document(request: Request) -> Upload:
     found = await document(request)
     texts = texts_in(found, "texts")
-    for text in texts:
-        try:
-            text.encode()
-        except UnicodeEncodeError as problem:
-            raise Refusal(
-                422, "input", "Expected texts of whole characters, got half of one.", "Send UTF-8."
-            ) from problem
     names = texts_in(found, "names") or texts
     if len(names) != len(texts):
-        raise Refusal(
+        raise RefusedError(
             422, "input", f"Expected a name for each text, got {len(names)} for {len(texts)}.", "Or give none."
         )
     return Upload(texts, [name[:LONGEST_NAME] for name in names], found)
@@ -112,11 +115,13 @@ async def _document(request: Request) -> Upload:
 async def _form(request: Request, limits: Limits) -> Upload:
     try:
         form = await request.form(max_files=limits.items + 1, max_fields=limits.items + 20, max_part_size=limits.body)
-    except Refusal:
+    except RefusedError:
         raise
     except Exception as problem:  # Starlette's own kind for this, or whatever else a parser stumbles over
         said = getattr(problem, "detail", problem)
-        raise Refusal(400, "multipart", f"Expected a multipart form, got: {said}.", "Check what is sent.") from problem
+        raise RefusedError(
+            400, "multipart", f"Expected a multipart form, got: {said}.", "Check what is sent."
+        ) from problem
     items: list[Any] = []
     names: list[str] = []
     fields: dict[str, Any] = {}

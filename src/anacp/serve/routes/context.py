@@ -14,8 +14,9 @@ from starlette.responses import JSONResponse
 from anacp.serve.batching import Judged, Seen
 from anacp.serve.following import Follower
 from anacp.serve.limits import Limits
+from anacp.serve.looking_back import LookingBack
 from anacp.serve.records import Content, Example
-from anacp.serve.refusals import Refusal
+from anacp.serve.refusals import RefusedError
 from anacp.serve.service import Service
 from anacp.serve.teacher import Change
 from anacp.serve.uploads import Upload
@@ -30,6 +31,7 @@ class Context:
     service: Service
     follower: Follower
     limits: Limits
+    looking_back: LookingBack
 
     async def see(self, upload: Upload) -> Seen:
         """Return what the model sees of an upload."""
@@ -50,7 +52,7 @@ class Context:
         if problems and (not skip or len(problems) == len(upload.items)):
             first = problems[0]["reason"] or "it cannot be read"
             more = f", and {len(problems) - 1} more" if len(problems) > 1 else ""
-            raise Refusal(422, "unreadable", f"{first}{more}", "Leave it out, or send on_error=skip.")
+            raise RefusedError(422, "unreadable", f"{first}{more}", "Leave it out, or send on_error=skip.")
         contents = await self.apart(self.service.contents, upload.items, upload.names, seen)
         return contents, problems
 
@@ -66,7 +68,7 @@ def expected(request: Request) -> int | None:
         return None
     number = stated.strip().removeprefix("W/").strip('"')
     if not number.isdecimal() or len(number) > 18:
-        raise Refusal(
+        raise RefusedError(
             412, "changed_meanwhile", f"Expected a version in If-Match, got {stated[:40]!r}.", "Send the ETag."
         )
     return int(number)
@@ -93,7 +95,7 @@ def digest_of(identifier: str) -> bytes:
     except ValueError:
         digest = b""
     if len(digest) != 16:
-        raise Refusal(
+        raise RefusedError(
             404, "not_found", f"Expected the id of an example, got {identifier[:40]!r}.", "GET /v1/examples lists them."
         )
     return digest

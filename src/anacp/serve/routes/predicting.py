@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from anacp.serve.batching import Judged, Seen
-from anacp.serve.refusals import Refusal
+from anacp.serve.refusals import RefusedError
 from anacp.serve.routes.bodies import uploads_of
 from anacp.serve.routes.context import Context, answered
 from anacp.serve.uploads import uploaded
@@ -30,15 +30,19 @@ def router(context: Context) -> APIRouter:
     ) -> Response:
         upload = await uploaded(request, context.service.modality, context.limits)
         if after > context.service.state.version:
-            raise Refusal(
+            raise RefusedError(
                 409, "no_such_version", f"Expected a version that there is, got {after}.", "Leave `after` out."
             )
         if not await context.follower.solved_at(after, context.limits.seconds):
-            raise Refusal(503, "slow", f"Expected version {after} to answer in time, got an earlier one.", "Ask again.")
+            raise RefusedError(
+                503, "slow", f"Expected version {after} to answer in time, got an earlier one.", "Ask again."
+            )
         seen, judged = await context.judge(upload.items, keep if unknown else None)
         answers = answers_of(seen, judged, upload.names, k)
         if judged is None:
-            raise Refusal(422, "unreadable", answers[0]["problem"] or "Expected something readable.", "Send another.")
+            raise RefusedError(
+                422, "unreadable", answers[0]["problem"] or "Expected something readable.", "Send another."
+            )
         return answered({"answers": answers}, judged.version)
 
     return routes

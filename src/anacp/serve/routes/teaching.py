@@ -78,9 +78,8 @@ def router(context: Context) -> APIRouter:
     )
     async def forget(request: Request) -> Response:
         upload = await uploaded(request, service.modality, context.limits, required=False)
-        digests, contents = [digest_of(one) for one in texts_in(upload.fields, "ids")], []
-        if upload.items:
-            contents, _ = await context.readable(upload)
+        digests = [digest_of(one) for one in texts_in(upload.fields, "ids")]
+        contents, _ = await context.readable(upload) if upload.items else ([], [])
         every = [*digests, *(one.digest for one in contents)]
         change = await apart(teacher.forget, every, contents, expected=expected(request))
         return changed(change, {"forgotten": change.forgotten})
