@@ -53,7 +53,13 @@ def router(context: Context) -> APIRouter:
             found = []
             for pair, n in sorted(pairs.items(), key=lambda one: (-one[1], sorted(one[0])))[:limit]:
                 one, two = sorted(pair)
-                found.append({"labels": [one, two], "n": n, "examples": [_of(looked, one, two), _of(looked, two, one)]})
+                found.append(
+                    {
+                        "labels": [one, two],
+                        "n": n,
+                        "examples": [facts(_of(looked, *side), looked) for side in ((one, two), (two, one))],
+                    }
+                )
             return answered({"confusions": found, "how": HOW}, looked.version)
 
         return await context.apart(read)
@@ -103,8 +109,8 @@ def router(context: Context) -> APIRouter:
     return routes
 
 
-def _of(looked: LookedBack, label: str, other: str) -> list[str]:
-    """Return examples of a class, those taken for the other one first."""
+def _of(looked: LookedBack, label: str, other: str) -> list[int]:
+    """Return the places of some examples of a class, those taken for the other one first."""
     places = [place for place in range(len(looked.own)) if looked.label(place) == label]
     places.sort(key=lambda place: (looked.rather(place) != other, looked.margin[place]))
-    return [looked.digests[place].hex() for place in places[:EXAMPLES]]
+    return places[:EXAMPLES]

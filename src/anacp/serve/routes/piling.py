@@ -84,10 +84,8 @@ class Guesses:
         body = []
         for place in order[:limit].tolist():
             answer = answer_of(judged_now, place, 3)
-            guess = {
-                "label": answer["top"][0]["label"],
-                "probability": answer["probability"],
-                "unknown": answer["unknown"],
+            guess = {"label": answer["top"][0]["label"]} | {
+                name: answer[name] for name in ("probability", "unknown", "top")
             }
             body.append(shown(items[place]) | {"guess": guess})
         return {"pile": body, "total": len(items)}, judged_now.version
