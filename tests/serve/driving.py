@@ -1,15 +1,17 @@
-"""A server in a process of its own, and a real browser that is driven: for the tests of the page, its pictures and its times."""
+"""A server in a process of its own and a real browser that is driven: for tests, pictures and times of the page."""
 
-import os
+import json
 import re
 import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
@@ -21,33 +23,38 @@ expect.set_options(timeout=WAIT)
 
 
 class Server:
-    """`anacp serve` as a person starts it."""
+    """`anacp serve` as a person starts it; `options` are for a model that is not there yet."""
 
-    def __init__(self, model: Path, *options: object) -> None:
-        self.command = [sys.executable, "-m", "anacp", "serve", str(model), "--port", "0", *map(str, options)]
+    def __init__(self, model: Path, *options: object, port: int = 0) -> None:
+        self.model, self.options, self.port = model, options, port
         self.process: subprocess.Popen[str] | None = None
         self.address = ""
 
     def start(self) -> "Server":
-        log = Path(os.environ["ANACP_HOME"]) / "serve.log" if "ANACP_HOME" in os.environ else None
-        self.process = subprocess.Popen(
-            self.command, stdout=subprocess.PIPE, stderr=log.open("a") if log else None, text=True
-        )
-        assert self.process.stdout is not None
-        said = ""
-        for line in self.process.stdout:
-            said += line
-            if found := re.search(r"http://\S+:\d+", line):
-                self.address = found.group().rstrip("/.")
-                return self
-        raise AssertionError(f"the server ended: {said} {log.read_text() if log else ''}")
+        """Start it and wait until it answers; once started, it comes back under the same address."""
+        options = () if self.model.exists() else self.options
+        command = [sys.executable, "-m", "anacp", "serve", self.model, "--port", self.port, *options]
+        log = self.model.with_suffix(".log")
+        with log.open("w") as said:
+            self.process = subprocess.Popen(list(map(str, command)), stdout=said, stderr=subprocess.STDOUT)
+        while (found := re.search(r"http://[\w.]+:(\d+)", log.read_text())) is None:
+            assert self.process.poll() is None, log.read_text()
+            time.sleep(0.05)
+        self.address, self.port = found.group(), int(found.group(1))
+        return self
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+        """End it, politely or not."""
         assert self.process is not None
         self.process.send_signal(how)
         self.process.wait(60)
-        assert self.process.stdout is not None
-        self.process.stdout.close()
+
+    def ask(self, path: str, given: object = None) -> Any:
+        """Return what the service answers to a request without the page."""
+        body = None if given is None else json.dumps(given).encode()
+        headers = {"Content-Type": "application/json"}
+        with urlopen(Request(f"{self.address}/v1/{path}", body, headers), timeout=60) as answer:
+            return json.load(answer)
 
     def __enter__(self) -> "Server":
         return self.start()
@@ -68,18 +75,20 @@ def chromium() -> Iterator[Browser]:
 
 @contextmanager
 def visited(browser: Browser, address: str, **options: Any) -> Iterator[Page]:
-    """The page at an address; what the console says in the end must be nothing, nor may anything come from elsewhere."""
+    """The page at an address. In the end the console must have said nothing, and nothing come from elsewhere."""
     context = browser.new_context(**({"viewport": {"width": 1280, "height": 860}} | options))
     page = context.new_page()
     page.set_default_timeout(WAIT)
     said: list[str] = []
     page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
     page.on("pageerror", lambda error: said.append(f"error: {error}"))
-    page.on("request", lambda one: None if one.url.startswith((address, "blob:", "data:")) else said.append(one.url))
+    own = (address, f"blob:{address}", "data:")
+    page.on("request", lambda one: None if one.url.startswith(own) else said.append(one.url))
     page.goto(address)
     yield page
     context.close()
-    assert said == []
+    said = [one for one in said if "net::ERR_" not in one]  # which is said of a server that was ended
+    assert said == [], said
 
 
 def drop(page: Page, target: Locator, files: Sequence[Path]) -> None:

@@ -38,31 +38,29 @@ function thumb(example) {
 }
 
 export const suspects = () => panel("Likely mistakes",
-  "Examples that the others of their class speak against. Look, and move what is wrong.",
+  "Examples that all others together take for another class, the surest first. Look, and move what is wrong.",
   service.suspects,
   ({ suspects: found }) => {
     const list = found.filter((one) => !kept.has(one.id));
     if (!list.length) return nothing("None that stand out.");
     return make("ul", { class: "cards" }, list.slice(0, 24).map((one) => make("li", {},
       thumb(one),
-      make("p", {}, faint("is "), one.label, faint(" · looks like "), strong(one.likely),
-        faint(` ${percent(one.probability)}`)),
+      make("p", {}, faint("is "), one.label, faint(" · looks like "), strong(one.rather)),
       make("div", { class: "row" },
-        button(`Move to ${one.likely}`, () => move([one.id], one.likely)),
+        button(`Move to ${one.rather}`, () => move([one.id], one.rather)),
         button("Keep", (event) => { kept.add(one.id); event.target.closest("li").remove(); }, { class: "quiet" })))));
   });
 
 export const confusions = () => panel("Pairs that it confuses",
-  "What one class is most often taken for. More examples of both help; so does joining two that are one.",
+  "Classes that are taken for each other. More examples of both help; so does joining two that are one.",
   service.confusions,
-  ({ pairs }) => {
-    if (!pairs.length) return nothing("None: every example is closest to its own class.");
-    return make("ul", { class: "pairs" }, pairs.slice(0, 12).map((pair) => make("li", {},
-      make("p", {}, strong(pair.label), faint(" taken for "), strong(pair.taken_for),
-        faint(` ${pair.n} of ${counted(pair.of, "example")}`)),
-      make("div", { class: "sides" },
-        make("div", {}, pair.examples.slice(0, 4).map(thumb)),
-        make("div", {}, pair.others.slice(0, 4).map(thumb))))));
+  ({ confusions: pairs }) => {
+    if (!pairs.length) return nothing("None: every example is taken for what it is.");
+    return make("ul", { class: "pairs" }, pairs.slice(0, 12).map(({ labels, n, examples }) => make("li", {},
+      make("p", {}, faint(`${counted(n, "example")} between`)),
+      make("div", { class: "sides" }, labels.map((label, side) => make("div", {},
+        make("p", {}, strong(label)),
+        make("div", { class: "thumbs" }, examples[side].map(thumb))))))));
   });
 
 export const needs = () => panel("Which class needs more",

@@ -80,6 +80,7 @@ export function update() {
   for (const one of classes) drafts.delete(one.label);
   keepDrafts();
   const all = [...classes, ...[...drafts].map((label) => ({ label, n: 0 }))];
+  all.sort((one, other) => (one.label < other.label ? -1 : 1));
   const shown = all.filter((one) => one.label.toLowerCase().includes(wanted));
   const labels = new Set(shown.map((one) => one.label));
   for (const [label, card] of cards) {

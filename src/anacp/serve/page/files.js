@@ -3,7 +3,7 @@
 import { button, counted, faint, fill, make, note } from "./dom.js";
 import { attempt, say } from "./messages.js";
 import { service } from "./service.js";
-import { refresh } from "./state.js";
+import { refresh, settled } from "./state.js";
 import { chooser } from "./taking.js";
 
 const WAYS = [
@@ -15,6 +15,7 @@ const WAYS = [
 async function save(as, pressed) {
   pressed.disabled = true;
   await attempt(async () => {
+    await settled();
     const answer = await service.export(as);
     const name = /filename="?([^";]+)"?/.exec(answer.headers.get("Content-Disposition") ?? "")?.[1] ?? `model.${as}`;
     const link = make("a", { href: URL.createObjectURL(await answer.blob()), download: name });

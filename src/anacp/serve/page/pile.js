@@ -29,8 +29,8 @@ export function pileSection() {
 
 async function add(contents) {
   await pileUp(contents);
-  await updatePile();
   place.focus();
+  await updatePile();
 }
 
 function ways() {
@@ -51,11 +51,11 @@ export async function updatePile() {
   if (!place) return;
   const answer = await attempt(() => service.pile(AHEAD + skipped.size));
   if (!answer) return;
-  total = answer.total ?? answer.items.length;
-  items = answer.items.filter((item) => !skipped.has(item.id));
-  if (!items.length && skipped.size && answer.items.length) { // once through: what was skipped comes again
+  total = answer.total;
+  items = answer.pile.filter((item) => !skipped.has(item.id));
+  if (!items.length && answer.pile.length) { // once through: what was skipped comes again
     skipped.clear();
-    items = answer.items;
+    items = answer.pile;
   }
   show();
 }

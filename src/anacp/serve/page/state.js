@@ -42,6 +42,16 @@ export function reached({ version, solved_version: solved }) {
   return connected && version === model.version && solved === model.solved_version ? null : refresh();
 }
 
+// Resolves once everything that was taught so far is in what the service answers.
+export async function settled() {
+  const { version } = state.model;
+  while (state.model.solved_version < version) {
+    let next = null;
+    await new Promise((resume) => { next = resume; listeners.add(next); });
+    listeners.delete(next);
+  }
+}
+
 export function disconnected() {
   if (!state.connected) return;
   state.connected = false;

@@ -1,9 +1,8 @@
 // Long work, the page's own and the service's: how far it is, how long it will take, and a button that stops it.
 
 import { bar, button, counted, faint, fill, find, make } from "./dom.js";
-import { attempt } from "./messages.js";
+import { attempt, complain } from "./messages.js";
 import { service } from "./service.js";
-import { refresh } from "./state.js";
 
 const own = new Set();
 let jobs = [];
@@ -36,25 +35,21 @@ export function duration(seconds) {
   return `${(seconds / 3600).toFixed(1)} h left`;
 }
 
-function line({ what, done, total, left, stop, note = "" }) {
+function line({ what, done, total, left, stop }) {
   const share = total ? done / total : 0;
   return make("div", { class: "work" },
     make("span", { class: "what" }, what),
     make("progress", { max: total || 1, value: done, "aria-label": what }),
     bar(share),
-    faint(`${done.toLocaleString("en")} of ${counted(total, "item")} ${duration(left)} ${note}`),
+    faint(`${done.toLocaleString("en")} of ${counted(total, "item")} ${duration(left)}`),
     stop && button("Stop", stop, { "aria-label": `Stop: ${what}` }));
 }
 
 function show() {
   const lines = [...own].map((task) => line({ ...task, left: secondsLeft(task) }));
   for (const job of jobs) {
-    const going = job.state === "running" || job.state === "waiting";
-    lines.push(line({
-      what: job.what, done: job.done, total: job.total, left: going ? job.seconds_left : null,
-      note: going ? "" : job.state,
-      stop: going && (() => attempt(async () => { await service.stopJob(job.id); await look(); })),
-    }));
+    const stop = () => attempt(async () => { await service.stopJob(job.id); await look(); });
+    lines.push(line({ ...job, left: job.seconds_left, stop }));
   }
   const place = find("#work");
   place.hidden = !lines.length;
@@ -64,9 +59,10 @@ function show() {
 // Looks at the service's work, again and again while there is some.
 export async function look() {
   clearTimeout(timer);
-  const before = jobs.length;
-  jobs = (await service.jobs()).jobs.filter((job) => job.state === "running" || job.state === "waiting");
+  const before = new Set(jobs.map((job) => job.id));
+  const all = (await service.jobs()).jobs;
+  jobs = all.filter((job) => job.state === "running");
   show();
+  for (const job of all) if (job.state === "failed" && before.has(job.id)) complain(new Error(job.problem));
   if (jobs.length) timer = setTimeout(() => look().catch(() => null), EVERY);
-  else if (before) await refresh();
 }
