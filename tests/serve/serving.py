@@ -23,7 +23,7 @@ WORDS = ("the", "a", "very", "house", "tree", "car")
 
 def text_of(label: str, number: int) -> str:
     """A sentence that the small network tells by one word; another one for each number."""
-    return " ".join([label, *(WORDS[int(digit) % len(WORDS)] for digit in f"{number:04d}")])
+    return " ".join([*[label] * 6, *(WORDS[number // len(WORDS) ** place % len(WORDS)] for place in range(4))])
 
 
 def photo_of(label: str, number: int) -> bytes:
