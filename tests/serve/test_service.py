@@ -238,8 +238,8 @@ def test_a_folder_is_learned_meanwhile_and_goes_on_after_a_restart(tmp_path: Pat
     with Service(model, empty(vit)) as service, answering(service) as ask:
         while ask.get("/v1/jobs")["jobs"][0]["state"] == "running":
             pass
-        found = ask.get("/v1/jobs")["jobs"][0]
-        assert (found["id"], found["state"], found["done"], found["total"]) == (job.id, "done", 41, 41)  # the broken one was looked at, and left out
+        found = ask.get("/v1/jobs")["jobs"][0]  # the broken one was looked at, and left out
+        assert (found["id"], found["state"], found["done"], found["total"]) == (job.id, "done", 41, 41)
         assert ask.get("/v1/model")["n_examples"] == 40
         assert ask.get("/v1/examples?label=red&limit=1")["examples"][0]["name"].endswith(".png")
         service.worker.add(str(tmp_path / "nothing"))

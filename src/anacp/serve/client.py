@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
@@ -180,7 +181,7 @@ class Client:
                 return content
         except HTTPError as problem:
             raise _refused(problem) from problem
-        except (URLError, OSError) as problem:
+        except (URLError, OSError, HTTPException) as problem:  # gone, perhaps in the middle of an answer
             raise ServiceError(
                 0, "no_answer", f"Expected a service at {self._address}, got no answer: {problem}. Start `anacp serve`."
             ) from problem
