@@ -3,8 +3,8 @@
 .venv/bin/python -m benchmarks.serve_page [--classes 200] [--drops 9] [--learner AnaCP]
 
 The photos are drawn, five a class; features are EfficientNet-Lite0's. A photo is asked about, then dropped as a class
-of its own: the time runs from the drop until the page names that class first. Beside it, in the same run, the same model
-is solved from nothing, with probabilities and thresholds, as every change would cost without what was solved before.
+of its own: the time runs from the drop until the page names that class first. Beside it, in the same run, the model is
+solved from nothing, with probabilities and thresholds, as every change would cost without what was solved before.
 """
 
 import argparse

@@ -4,7 +4,7 @@ import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pytest
@@ -228,15 +228,12 @@ def test_no_script_but_the_pages_own_runs(browser: Browser, server: Server) -> N
     context.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_on_a_phone(
-    browser: Browser, server: Server, page: Page, photos: Path, scheme: Literal["light", "dark"]
-) -> None:
+def test_on_a_phone(browser: Browser, server: Server, page: Page, photos: Path) -> None:
     drop(page, page.locator(".invention"), [photos / "red", photos / "blue"])
     expect(examples(page, "blue")).to_have_count(4)
     server.ask("classes/rename", {"old": "blue", "new": "a-very-long-name-without-any-space-" * 4})
     size: Any = {"width": 360, "height": 740}
-    with visited(browser, server.address, viewport=size, has_touch=True, is_mobile=True, color_scheme=scheme) as phone:
+    with visited(browser, server.address, viewport=size, has_touch=True, is_mobile=True, color_scheme="dark") as phone:
         expect(card(phone, "red").locator("[role=option]")).to_have_count(4)
         drop(phone, phone.locator("#ask"), [photos / "red" / "000.png"])
         expect(phone.locator(".verdict")).to_be_visible()

@@ -49,7 +49,7 @@ function showView() {
 
 function showFacts() {
   const { model, connected } = state;
-  const name = model.name ?? "anacp";
+  const name = model.name.replace(/\.anacp$/, "");
   document.title = `${name} · anacp`;
   find("#model-name").textContent = name;
   const facts = `${counted(model.classes.length, "class", "classes")} · ${counted(model.n_examples, "example")}`;
