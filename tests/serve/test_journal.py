@@ -136,6 +136,8 @@ def test_a_class_whose_examples_are_elsewhere_is_not_deleted(tmp_path: Path, ber
     with Service(model) as service:
         with pytest.raises(RefusedError, match="2 that a model file brought"):
             service.teacher.delete_class("red")
+        with pytest.raises(RefusedError, match="content is here"):
+            service.teacher.relabel(service.encoder.digests([text_of("red", 1)]), "blue")
         texts = [text_of("red", 1), text_of("red", 2)]
         contents = service.contents(texts, texts, service.gatherer.see(texts).result())
         service.teacher.forget([one.digest for one in contents], contents)  # given, they are forgotten exactly

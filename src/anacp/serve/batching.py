@@ -7,6 +7,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -89,6 +90,8 @@ class Gatherer(threading.Thread):
 
     def run(self) -> None:
         """Take what waits, as one batch, again and again."""
+        with suppress(Exception):  # said to the first who asks
+            self._encoder.parts  # noqa: B018 (loaded before anybody waits for it)
         while (first := self._waiting.get()) is not None:
             batch, ending = [first], False
             while sum(len(one.items) for one in batch) < MOST and not self._waiting.empty():

@@ -12,6 +12,7 @@ import numpy as np
 from anacp.methods import Classifier, Moves
 from anacp.serve.journal import Journal
 from anacp.serve.records import Content, Event, Move
+from anacp.serve.refusals import RefusedError
 
 MOVING = ("learn", "forget", "relabel")  # events that are nothing but their moves
 ROWS = 4096  # of features in memory at a time
@@ -26,6 +27,14 @@ def moved(
     for start in range(0, len(real), ROWS):
         some = real[start : start + ROWS]
         known = journal.features([move.digest for move in some if move.digest not in given])
+        absent = [move.digest for move in some if move.digest not in given and move.digest not in known]
+        if absent:
+            raise RefusedError(
+                409,
+                "examples_elsewhere",
+                f"Expected examples whose content is here, got {len(absent):,} that a model file brought.",
+                "Give the photos or texts themselves, instead of their ids.",
+            )
         rows = [given[move.digest] if move.digest in given else known[move.digest] for move in some]
         before, after = [move.before for move in some], [move.after for move in some]
         classifier = classifier.moved(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
 
@@ -73,8 +74,11 @@ class Solver(threading.Thread):
                 self._announce(self.snapshot)
             quiet = not waits and self._state.version == self.snapshot.version
             if self.snapshot.version - self._rested >= self.MUCH or (quiet and self._rested != self.snapshot.version):
-                self._rest(self.snapshot)
                 self._rested = self.snapshot.version
+                with suppress(
+                    AnacpError, OSError
+                ):  # such as a full disk: the journal has it all, and it is tried again
+                    self._rest(self.snapshot)
 
 
 def solved(state: State) -> Snapshot:
@@ -84,6 +88,6 @@ def solved(state: State) -> Snapshot:
     start = monotonic()
     try:
         state.classifier.solve()
-    except AnacpError as problem:
-        return Snapshot(state.version, None, monotonic() - start, str(problem))
+    except Exception as problem:  # whatever it is, what comes next must be solved again
+        return Snapshot(state.version, None, monotonic() - start, f"{type(problem).__name__}: {problem}")
     return Snapshot(state.version, state.classifier, monotonic() - start)

@@ -11,6 +11,7 @@ from starlette.datastructures import UploadFile
 from starlette.requests import Request
 
 from anacp.items import HeldImage
+from anacp.serve.forms import form_of
 from anacp.serve.limits import Limits
 from anacp.serve.refusals import RefusedError
 
@@ -113,27 +114,18 @@ async def _document(request: Request) -> Upload:
 
 
 async def _form(request: Request, limits: Limits) -> Upload:
-    try:
-        form = await request.form(max_files=limits.items + 1, max_fields=limits.items + 20, max_part_size=limits.body)
-    except RefusedError:
-        raise
-    except Exception as problem:  # Starlette's own kind for this, or whatever else a parser stumbles over
-        said = getattr(problem, "detail", problem)
-        raise RefusedError(
-            400, "multipart", f"Expected a multipart form, got: {said}.", "Check what is sent."
-        ) from problem
     items: list[Any] = []
     names: list[str] = []
     fields: dict[str, Any] = {}
     texts: list[str] = []
-    for field, value in form.multi_items():
-        if isinstance(value, UploadFile):
-            name = (value.filename or "photo").replace("\\", "/").rpartition("/")[2][:LONGEST_NAME]
-            items.append(HeldImage(name, await value.read()))
-            names.append(name)
-        elif field == "texts":
-            texts.append(value)
-        else:
-            fields[field] = value
-    await form.close()
+    async with form_of(request, files=limits.items + 1, fields=limits.items + 20, part=limits.body) as form:
+        for field, value in form.multi_items():
+            if isinstance(value, UploadFile):
+                name = (value.filename or "photo").replace("\\", "/").rpartition("/")[2][:LONGEST_NAME]
+                items.append(HeldImage(name, await value.read()))
+                names.append(name)
+            elif field == "texts":
+                texts.append(value)
+            else:
+                fields[field] = value
     return Upload([*items, *texts], [*names, *(text[:LONGEST_NAME] for text in texts)], fields)

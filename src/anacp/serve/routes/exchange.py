@@ -19,12 +19,13 @@ from anacp import exports, reports
 from anacp.errors import NotLearnedError
 from anacp.methods import Classifier
 from anacp.serve import reading
+from anacp.serve.forms import form_of
 from anacp.serve.refusals import RefusedError, missing
 from anacp.serve.replaying import loaded
 from anacp.serve.routes.context import Context, answered, changed, expected
 
 As = Annotated[Literal["model", "onnx", "report"], Query(alias="as", description="Which kind of file.")]
-PREVIEWS = 4  # models that wait to be merged
+PREVIEWS = 2  # models that wait to be merged
 MODEL_FILE = {
     "requestBody": {
         "required": True,
@@ -122,24 +123,11 @@ def router(context: Context) -> APIRouter:
 
 async def _uploaded(request: Request) -> bytes:
     """Return the one file of a form."""
-    try:
-        form = await request.form(max_files=1, max_fields=10)
-    except RefusedError:
-        raise
-    except Exception as problem:
-        said = getattr(problem, "detail", problem)
-        raise RefusedError(
-            400, "multipart", f"Expected a multipart form, got: {said}.", "Send one model file."
-        ) from problem
-    try:
+    async with form_of(request, files=1, fields=10, part=1_000) as form:
         files = [value for _, value in form.multi_items() if isinstance(value, UploadFile)]
         if len(files) != 1:
-            raise RefusedError(
-                422, "input", f"Expected one model file, got {len(files)}.", "Send it as multipart `files`."
-            )
+            raise RefusedError(422, "input", f"Expected one model file, got {len(files)}.", "Send it as `files`.")
         return await files[0].read()
-    finally:
-        await form.close()
 
 
 def _written(classifier: Classifier, path: Path, with_backbone: bool) -> None:
