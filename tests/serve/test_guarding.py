@@ -102,7 +102,7 @@ def test_long_texts_and_halves_of_characters_are_refused(texts: Asker) -> None:
 
 
 def test_who_asks_too_often_is_told_to_wait(tmp_path: Path, bert: Path) -> None:
-    with serving(tmp_path / "m.anacp", bert, Limits(a_second=1, burst=5)) as ask:
+    with serving(tmp_path / "m.anacp", bert, Limits(a_second=0.01, burst=5)) as ask:
         found = [ask("GET", "/v1/health/live", status=None) for _ in range(8)]
         assert [one.status for one in found[:5]] == [200] * 5
         assert found[-1].status == 429

@@ -9,7 +9,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from pydantic import ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, JSONResponse, Response
 
@@ -38,6 +38,26 @@ from anacp.version import __version__
 
 PAGE = Path(__file__).parent / "page"
 KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+ABOUT = """A model that is taught and asked.
+
+Every answer about the model has its `version`, also as `ETag`; a change with `If-Match` is refused with 412 if the
+model is at another one. `Host` must be a name of this service, and `Origin`, if there is one, the service itself; no
+other header is needed. Where the service asks for a token: `Authorization: Bearer TOKEN`.
+"""
+
+
+class Error(BaseModel):
+    """Why something was refused."""
+
+    code: str = Field(examples=["unreadable"])
+    message: str = Field(examples=["Expected an image, got a file that is truncated: a.jpg."])
+    advice: str = Field(examples=["Remove or replace it."])
+
+
+class Problem(BaseModel):
+    """The body of every refusal."""
+
+    error: Error
 
 
 def create_app(
@@ -64,7 +84,15 @@ def create_app(
         context.follower.follow()
         yield
 
-    app = FastAPI(title="anacp", version=__version__, lifespan=running, docs_url=None, redoc_url=None)
+    app = FastAPI(
+        title="anacp",
+        version=__version__,
+        description=ABOUT,
+        responses={"4XX": {"model": Problem, "description": "Refused; nothing has changed."}},
+        lifespan=running,
+        docs_url=None,  # these would load scripts from elsewhere
+        redoc_url=None,
+    )
     for routes in (teaching, predicting, model, advising, piling, exchange, work, inference, label_studio):
         app.include_router(routes.router(context))
     app.include_router(health.router(context, measures))
