@@ -66,12 +66,12 @@ export const confusions = () => panel("Pairs that it confuses",
 export const needs = () => panel("Which class needs more",
   "How sure the model would be of a new example of each class, and what one more is likely to add.",
   service.classes,
-  ({ classes }) => table(["class", "examples", "sure", "one more adds", "confused with"],
+  ({ classes }) => (classes.length ? table(["class", "examples", "sure", "one more adds", "confused with"],
     [...classes].sort((one, other) => one.sure - other.sure).slice(0, 20).map((one) => make("tr", {},
       make("th", { scope: "row" }, one.label),
       make("td", { class: "number" }, one.n),
       make("td", { class: "number" }, bar(one.sure), percent(one.sure)),
       make("td", { class: "number" }, one.one_more_gains > 0 ? `+${(100 * one.one_more_gains).toFixed(1)} %` : "–"),
-      make("td", {}, one.confused_with ?? "–")))));
+      make("td", {}, one.confused_with ?? "–")))) : note("Working it out …")));
 
 export const run = (panels) => Promise.all(panels.map((one) => attempt(one.update)));

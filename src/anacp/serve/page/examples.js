@@ -93,8 +93,8 @@ export class ExampleList {
     if (!item || event.altKey) return;
     const items = this.items;
     const at = items.indexOf(item);
-    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -at, End: items.length - 1 - at }[event.key];
-    const to = items[at + step];
+    const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -at, End: items.length - 1 - at };
+    const to = items[at + steps[event.key]];
     if (to) {
       to.focus();
       if (event.shiftKey) { this.anchor ??= item; this.selectTo(to); }

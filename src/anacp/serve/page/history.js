@@ -7,7 +7,8 @@ import { service } from "./service.js";
 
 const SHOWN = 40;
 const DONE = {
-  learn: "learned", forget: "forgot", relabel: "moved", rename: "renamed", join: "joined", merge: "merged", open: "opened",
+  learn: "learned", forget: "forgot", relabel: "moved", rename: "renamed", join: "joined", merge: "merged",
+  open: "opened a file of",
 };
 
 export function ago(when, now = Date.now()) {
@@ -22,8 +23,7 @@ function words(event) {
   const classes = event.classes.map(String);
   const few = classes.slice(0, 3).join(", ") + (classes.length > 3 ? ` and ${classes.length - 3} more` : "");
   const what = DONE[event.what] ?? event.what;
-  if (event.what === "rename" && event.old !== undefined) return `renamed ${event.old} to ${event.new}`;
-  if (event.what === "join" && event.into !== undefined) return `joined ${event.labels.join(", ")} into ${event.into}`;
+  if (event.what === "rename" || event.what === "join") return `${what} ${few}`;
   return `${what} ${counted(event.n, "example")}${few ? `: ${few}` : ""}`;
 }
 

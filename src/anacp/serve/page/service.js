@@ -65,7 +65,7 @@ const query = (values) => new URLSearchParams(Object.entries(values).filter(([, 
 
 export const service = {
   model: () => get("v1/model"),
-  learn: (contents, label, options) => post("v1/learn?on_error=skip", body(contents, { label }), options),
+  learn: (contents, label) => post("v1/learn?on_error=skip", body(contents, { label })),
   // What a version says, or a later one: the service waits until it can.
   predict: (contents, after, options) => post(`v1/predict?k=5&unknown=1&after=${after}`, body(contents), options),
   forget: (ids) => post("v1/forget", { ids }),
@@ -80,7 +80,7 @@ export const service = {
   undo: (steps = 1) => post("v1/undo", { steps }),
   redo: (steps = 1) => post("v1/redo", { steps }),
   pile: (limit) => get(`v1/pile?limit=${limit}`),
-  addToPile: (contents, options) => post("v1/pile", body(contents), options),
+  addToPile: (contents) => post("v1/pile", body(contents)),
   labelOfPile: (id, label) => post(`v1/pile/${encodeURIComponent(id)}/label`, { label }),
   dropFromPile: async (id) => (await request(`v1/pile/${encodeURIComponent(id)}`, { method: "DELETE" })).json(),
   suspects: (options) => get("v1/suspects", options),

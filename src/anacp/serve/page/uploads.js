@@ -27,15 +27,16 @@ function* pieces(contents) {
   if (piece.length) yield piece;
 }
 
-// Sends all contents by `send(piece, options)`, and `after(answer)` each; resolves to how many were sent.
+// Sends all contents by `send(piece)`, and `after(answer)` each; resolves to how many were sent. A piece that is under
+// way when it is stopped is let through, since the service may have learned it already.
 function inPieces(what, contents, send, after) {
   const work = () => attempt(async () => {
     const task = contents.length > MOST ? begin(what, contents.length) : null;
     let done = 0;
     try {
       for (const piece of pieces(contents)) {
-        if (task?.signal.aborted) break;
-        after(await send(piece, { signal: task?.signal }));
+        if (task?.stopped) break;
+        after(await send(piece));
         done += piece.length;
         task?.progress(done);
         await refresh();
@@ -53,7 +54,7 @@ function inPieces(what, contents, send, after) {
 export async function teach(contents, label) {
   if (!contents.length) return 0;
   const total = { new: 0, known: 0, moved: 0, skipped: 0 };
-  const sent = await inPieces(`Learning ${label}`, contents, (piece, options) => service.learn(piece, label, options),
+  const sent = await inPieces(`Learning ${label}`, contents, (piece) => service.learn(piece, label),
     (answer) => {
       total.new += answer.new;
       total.known += answer.known;
@@ -68,7 +69,7 @@ export async function teach(contents, label) {
 export async function pileUp(contents) {
   if (!contents.length) return 0;
   let added = 0;
-  const sent = await inPieces("Adding to the pile", contents, (piece, options) => service.addToPile(piece, options),
+  const sent = await inPieces("Adding to the pile", contents, (piece) => service.addToPile(piece),
     (answer) => { added += answer.added; });
   say(`${counted(added, "item")} on the pile`);
   return sent;

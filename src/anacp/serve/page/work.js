@@ -11,10 +11,9 @@ const EVERY = 1000; // milliseconds between two looks at the service's work
 
 // Shows a piece of the page's own work until `end`.
 export function begin(what, total) {
-  const stopping = new AbortController();
   const task = {
-    what, total, done: 0, started: performance.now(), signal: stopping.signal,
-    stop: () => stopping.abort(),
+    what, total, done: 0, started: performance.now(), stopped: false,
+    stop: () => { task.stopped = true; },
     progress: (done) => { task.done = done; show(); },
     end: () => { own.delete(task); show(); },
   };
