@@ -26,6 +26,7 @@ from anacp.cli.report import report_command
 from anacp.cli.reproduce import reproduce
 from anacp.cli.run import run_command
 from anacp.cli.say import say
+from anacp.cli.serve import serve
 from anacp.cli.solve import solve
 from anacp.cli.stopping import stoppable
 from anacp.cli.suspects import suspects
@@ -70,6 +71,7 @@ app.command()(undo)
 app.command()(redo)
 app.command()(history)
 app.command()(export)
+app.command()(serve)
 app.command()(info)
 app.command()(demo)
 app.command()(compare)

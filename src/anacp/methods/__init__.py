@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from anacp.methods.hub import HubClassifier
     from anacp.methods.loading import load
     from anacp.methods.method import Method
+    from anacp.methods.moves import Moves
     from anacp.methods.on_features import OnFeatures
     from anacp.methods.predictor import Predictor
     from anacp.methods.trained import (
@@ -43,6 +44,7 @@ __all__ = [
     "Method",
     "Model",
     "ModelKind",
+    "Moves",
     "OnFeatures",
     "Predictor",
     "Question",

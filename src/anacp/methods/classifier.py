@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -22,9 +23,11 @@ from anacp.methods.classifier_file import read_classifier, write_classifier
 from anacp.methods.finding import untaught
 from anacp.methods.learned_examples import LearnedExamples
 from anacp.methods.lessons import checked_examples
+from anacp.methods.moves import Moves
 from anacp.methods.taught import Taught
 from anacp.methods.teaching import Teaching
 from anacp.progress import Report
+from anacp.threads import OwnLock
 from anacp.words import counted, format_bytes
 
 
@@ -91,6 +94,17 @@ class Classifier(Teaching, Asked):
         """What goes in: "image" or "text"."""
         return self.encoder.modality
 
+    def moved(self, moves: Moves, *, source: object = None) -> Classifier:
+        """Return the classifier after examples came, went, or changed their class, by features that are at hand.
+
+        This one stays as it is. The features must be those of its encoder, which is not asked again.
+        """
+        changed, taught = copy.copy(self), self._taught
+        touched = moves.labels.tolist()
+        after = taught.moved(moves).after(taught, moves.what, len(moves), touched, source=source, undo=moves)
+        changed._taught, changed._turn = after, OwnLock()
+        return changed
+
     def __add__(self, other: Self) -> Classifier:
         """Return a new classifier: the one that learned the examples of both."""
         if not isinstance(other, Classifier):
@@ -136,6 +150,15 @@ class Classifier(Teaching, Asked):
     def learned(self, digests: Sequence[bytes], labels: Labels) -> NDArray[np.bool_]:
         """Return for each example, by the digest of its content, whether it was learned with this label."""  # (n,)
         return self._taught.examples.contains(labels, digests)
+
+    def known_as(self, digest: bytes) -> list[Any]:
+        """Return the classes in which a content was learned, by its digest."""
+        examples = self._taught.examples
+        return [] if examples.label_of(digest) is None else examples.labels_of(digest)
+
+    def n_examples_of(self, label: object) -> int:
+        """Return how many examples of a class were learned."""
+        return self._taught.examples.count(label)
 
     # Files ------------------------------------------------------------------------------------------------------
 

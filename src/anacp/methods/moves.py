@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
@@ -54,6 +54,12 @@ class Moves:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @property
+    def what(self) -> Literal["learn", "forget", "relabel"]:
+        """What they amount to."""
+        came, went = (self.codes == NONE).all(0)
+        return "learn" if came else "forget" if went else "relabel"
 
     def undone(self, taught: Taught) -> Taught:
         """Return what was taught before these moves."""
