@@ -3,7 +3,7 @@
 PYTHON ?= python3
 PIP = .venv/bin/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test lint golden torture bench samples lock clean
+.PHONY: demo test lint golden torture bench samples lock docs dist clean
 
 .venv/installed: pyproject.toml constraints.txt requirements.lock
 	$(PYTHON) -m venv .venv
@@ -43,5 +43,19 @@ bench: .venv/installed
 samples: .venv/installed
 	.venv/bin/python tools/make_samples.py $(DATA)
 
+# The site in site/; a link that leads nowhere is an error. It reads docstrings without importing them.
+.venv-docs/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/python -m pip --disable-pip-version-check install --quiet \
+		$$($(PYTHON) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"])')
+	touch .venv-docs/installed
+
+docs: .venv-docs/installed
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict
+
+# Wheel and source archive in dist/, tried in a new environment.
+dist:
+	$(PYTHON) tools/dist.py
+
 clean:
-	rm -rf .venv build dist anacp-demo
+	rm -rf .venv .venv-docs build dist site anacp-demo

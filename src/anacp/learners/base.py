@@ -11,7 +11,8 @@ from typing import Any, ClassVar, Generic, Self, TypeVar, cast, get_args, get_or
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, clone
+from sklearn.utils.metaestimators import available_if
 from torch import Tensor
 
 from anacp.errors import InputError, MismatchError, NotLearnedError, NumericalError
@@ -384,6 +385,15 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_features_in_
+
+    # With it, scikit-learn's `set_output` knows what to call the columns of a learner that also transforms.
+    get_feature_names_out = available_if(lambda self: hasattr(self, "transform"))(
+        ClassNamePrefixFeaturesOutMixin.get_feature_names_out
+    )
 
     # Solving and predicting -------------------------------------------------------------------------------------
 
