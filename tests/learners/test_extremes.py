@@ -121,3 +121,10 @@ def test_what_is_saved_can_be_loaded_at_any_scale(learner: Learner, scale: float
         return
     model.save(tmp_path / "model")
     np.testing.assert_array_equal(anacp.load(tmp_path / "model").scores(rows), model.scores(rows))
+
+
+@pytest.mark.parametrize("learner", [anacp.AnaCP, anacp.AveragedAnaCP])
+def test_a_push_beyond_every_number_is_refused(learner: type[Learner]) -> None:
+    x, y = blobs()
+    with pytest.raises(NumericalError, match="Lower `repulsion`"):
+        learner(n_projected=60, repulsion=1e300).partial_fit(x, y).predict(x)

@@ -231,7 +231,13 @@ class AnaCP(TransformerMixin, Learner[ContrastiveSolution]):  # type: ignore[mis
         covariance = moments.covariance()
         covariance = covariance + jitter * torch.eye(len(covariance)).to(covariance)
         prototypes = target_prototypes(moments.means, covariance, targets=self.targets, repulsion=self.repulsion)
-        return prototypes.to(self._torch_dtype)  # (c, d)
+        prototypes = prototypes.to(self._torch_dtype)  # (c, d)
+        if not bool(torch.isfinite(prototypes).all()):
+            raise NumericalError(
+                f"Expected target prototypes that {self.dtype} can hold, got infinite ones with repulsion "
+                f"{self.repulsion:g}. Lower `repulsion`, or use dtype='float64'."
+            )
+        return prototypes
 
     def _with_elm(
         self, adapted: ContrastiveSolution, memory: Memory, before: ContrastiveSolution | None
