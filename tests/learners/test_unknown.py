@@ -34,6 +34,17 @@ def test_the_distance_is_the_relative_mahalanobis_distance() -> None:
     np.testing.assert_allclose(found - found[0], expected - expected[0], rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.parametrize("by", BY)
+def test_the_answer_is_unknown_just_where_a_row_is_unfamiliar(by) -> None:
+    x, y = blobs(n_rows=60)
+    names = np.array(["ant", "bee", "cat", "dog", "elk"])[y]
+    model = anacp.SLDA().partial_fit(x[y < 4], names[y < 4])
+    unfamiliar = model.familiarity(x, keep=0.9, by=by) < 0
+    assert 0 < unfamiliar.sum() < len(x)
+    plain, told = model.predict(x), model.predict(x, unknown="none", keep=0.9, by=by)
+    np.testing.assert_array_equal(told, np.where(unfamiliar, "none", plain))
+
+
 @pytest.mark.parametrize("name", ["clinc150", "cifar100"])
 def test_known_examples_are_kept_as_asked_and_others_found(name: str) -> None:
     sample = anacp.load_sample(name)
