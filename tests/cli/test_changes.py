@@ -121,6 +121,10 @@ def test_suspects_and_outlooks(model: Path, tmp_path: Path) -> None:
         ("wrong.png", "red", "blue")
     ]
     assert "1 suspect among 21 examples" in anacp("suspects", model, more)
+    picture("blue", 90).save(more / "blue" / "later.png")
+    said = anacp("suspects", model, more)
+    assert "left out: 1 example that" in said
+    assert "1 suspect among 21 examples" in said
     lines = anacp("info", model, "--classes").splitlines()
     assert lines[-3].split()[:3] == ["examples", "sure", "one"]
     assert {line.split(",")[0].split()[-1] for line in lines[-2:]} == {"blue", "red"}

@@ -33,6 +33,10 @@ def as_dataset(path: Path) -> datasets.Dataset:
 
 SOURCES: dict[str, Callable[[Path], Any]] = {
     "pandas": lambda path: pd.DataFrame(rows(path), columns=["Path", "Class"]),
+    "pandas, encoded": lambda path: pd.DataFrame(
+        [({"bytes": Path(one).read_bytes(), "path": one}, label) for one, label in rows(path)],
+        columns=["image", "label"],
+    ),
     "polars": lambda path: pl.DataFrame(rows(path), schema=["file", "label"], orient="row"),
     "pairs": rows,
     "generator": lambda path: (pair for pair in rows(path)),
