@@ -93,8 +93,8 @@ def test_examples_more_factor_no_head_again(rows, n_more: int, monkeypatch: pyte
 
 def test_more_of_few_examples_extend_what_was_factored(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = blobs(n_classes=8, n_rows=60)
-    model = made().partial_fit(x[:256], y[:256]).solve()
-    for first in range(256, 480, 32):  # past half the features, where a triangle would be made of them otherwise
+    model = made().partial_fit(x[:160], y[:160]).solve()
+    for first in range(160, 288, 32):  # up to half the features, where a triangle is made of them
         more = slice(first, first + 32)
         work = work_of(lambda more=more: model.partial_fit(x[more], y[more]).solve(), monkeypatch)
         assert max(work.factored[:H]) <= 128 + 32  # what is turned together with the last ones

@@ -155,8 +155,7 @@ class Memory:
         """
         whole = self.absorbed()
         stored: dict[str, Tensor] = {}
-        for name, held in whole.statistics.items():
-            statistic = held.compact()
+        for name, statistic in whole.statistics.items():
             parts = None if ridges is None else coded(statistic, whole.moments, ridges.get(name))
             parts = statistic.tensors() if parts is None else parts
             stored |= {f"{name}.{part}": tensor for part, tensor in parts.items()}

@@ -135,10 +135,6 @@ class Statistic(ABC):
         """Return an outline with the sizes that it has in a file; what follows the data is told by the file's own."""
         return self.expected(n_classes, 0)
 
-    def compact(self) -> Self:
-        """Return the same statistic in the form in which a file keeps it."""
-        return self
-
     @abstractmethod
     def tensors(self) -> dict[str, Tensor]:
         """Return everything to be saved, by name; symmetric matrices as packed triangles."""

@@ -348,8 +348,7 @@ class ClassGram(Statistic):
 
     def outline(self) -> Self:
         """Return what a file keeps of this statistic without its numbers, on device "meta"."""
-        few = self.triangle is None and len(self.directions) <= self.room(self.size)
-        return self._shaped(len(self.counts), len(self.directions) if few else None)
+        return self._shaped(len(self.counts), len(self.directions) if self.triangle is None else None)
 
     def expected(self, n_classes: int, n_rows: int) -> Self:
         """Return an outline with the sizes that n_rows rows give; if they are not known, those of many."""
@@ -373,13 +372,6 @@ class ClassGram(Statistic):
         counts = torch.empty(n_classes, dtype=self.counts.dtype, device="meta")
         error = torch.empty((), dtype=self.error.dtype, device="meta")
         return self._with(**parts, directions=Directions(rows, coordinates), counts=counts, error=error, _solved=None)
-
-    def compact(self) -> Self:
-        """Return the same with more directions than a file keeps as a triangle."""
-        if self.triangle is not None or len(self.directions) <= self.room(self.size):
-            return self
-        triangle, sums = self._whole()
-        return self._with(triangle=triangle, triangle_sums=sums, directions=Directions.none(len(sums), sums))
 
     def tensors(self) -> dict[str, Tensor]:
         """Return the directions or the packed triangle, the class sums, the counts and the errors."""

@@ -75,11 +75,18 @@ function changed() {
   Object.assign(shown, { version, solved });
 }
 
+// At once: the next key may be the first letter of what is typed there.
+function focusIn(field) {
+  location.hash = "#teach";
+  showView();
+  find(field).focus();
+}
+
 const KEYS = {
   "?": showKeys,
-  n: () => { location.hash = "#teach"; setTimeout(() => find("#new-class")?.focus()); },
+  n: () => focusIn("#new-class"),
   a: focusProbe,
-  "/": () => { location.hash = "#teach"; setTimeout(() => find("#find-class")?.focus()); },
+  "/": () => focusIn("#find-class"),
   m: () => selection.ask(),
   Delete: () => selection.forget(),
   Escape: () => selection.clear(),
