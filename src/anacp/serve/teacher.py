@@ -221,9 +221,10 @@ class Teacher:
 
     def delete_class(self, label: str, *, expected: int | None = None) -> Change:
         """Forget all examples of a class."""
-        self._check_classes(self.state, [label])
+        state = self._expected(expected)
+        self._check_classes(state, [label])
         digests = self.journal.digests(label)
-        n = self.state.classifier.n_examples_of(label)
+        n = state.classifier.n_examples_of(label)
         if n > len(digests):
             raise RefusedError(
                 409,
@@ -231,7 +232,7 @@ class Teacher:
                 f"Expected the examples of {label!r} to be here, got {n - len(digests):,} that a model file brought.",
                 "Forget these by giving them: POST /v1/forget with the photos or texts.",
             )
-        return self.forget(digests, expected=expected)
+        return self.forget(digests, expected=state.version)  # who taught meanwhile is not passed over
 
     # Models -------------------------------------------------------------------------------------------------------
 
