@@ -11,7 +11,7 @@ from anacp.errors import AnacpError
 from anacp.evaluation import auroc
 from anacp.files import TensorFile
 from anacp.learners import BY, MODEL, SolvedLearner
-from anacp.learners.unknown import SHRINKAGE
+from anacp.learners.reference import SHRINKAGE
 from anacp.testing import blobs
 
 QUICK = {"n_projected": 500}

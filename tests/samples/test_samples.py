@@ -57,7 +57,7 @@ def test_eight_bits_cost_nothing_on_real_features(shared) -> None:
     (x_train, y_train), (x_test, y_test) = first("tr", 50), first("te", 20)
     np.testing.assert_array_equal(y_train, sample.y_train)
     differences = []
-    for seed in range(4):
+    for seed in range(12):
         exact = anacp.AnaCP(n_projected=1000, random_state=seed).fit(x_train, y_train)
         rounded = anacp.AnaCP(n_projected=1000, random_state=seed).fit(sample.x_train, sample.y_train)
         differences.append((exact.predict(x_test) == y_test).mean() - (rounded.predict(sample.x_test) == y_test).mean())

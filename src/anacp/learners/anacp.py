@@ -229,7 +229,7 @@ class AnaCP(TransformerMixin, Learner[ContrastiveSolution]):  # type: ignore[mis
         moments = memory.moments
         jitter = JITTER * (moments.mean_square() or 1.0)
         covariance = moments.covariance()
-        covariance = covariance + jitter * torch.eye(len(covariance)).to(covariance)
+        covariance.diagonal().add_(jitter)
         prototypes = target_prototypes(moments.means, covariance, targets=self.targets, repulsion=self.repulsion)
         prototypes = prototypes.to(self._torch_dtype)  # (c, d)
         if not bool(torch.isfinite(prototypes).all()):

@@ -18,7 +18,7 @@ from torch import Tensor
 from anacp.errors import InputError, MismatchError, NotLearnedError, NumericalError
 from anacp.files import write_tensors
 from anacp.labels import Labels, label_array
-from anacp.learners.calibration import calibrated_sharpness, probabilities
+from anacp.learners.calibration import probabilities, sharpness
 from anacp.learners.constraints import Constraint, check_parameters, choice, whole
 from anacp.learners.familiarity import KEEP, By, Familiarity, check_share, check_unknown, or_unknown
 from anacp.learners.header import MODEL
@@ -26,6 +26,7 @@ from anacp.learners.inputs import Rows, Weights, check_examples, check_features,
 from anacp.learners.knowledge import Knowledge
 from anacp.learners.memory import WAITING_ROWS, Memory, StoredPart, stored_parts, summary_table
 from anacp.learners.model_file import contents
+from anacp.learners.reference import Reference, made_reference
 from anacp.learners.solution import Solution, Solved
 from anacp.learners.unknown import measured_familiarity
 from anacp.statistics import BLOCK_ROWS, Statistic, row_blocks, widest
@@ -541,8 +542,7 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
         model = self._snapshot()
         known = model._known()
         scores = model._in_blocks(x, model._finite_scores)
-        sharpness = model._sharpness(known, model._solved(known))
-        answers = probabilities(model._evidence(scores), sharpness).cpu().numpy()
+        answers = probabilities(model._evidence(scores), model._sharpness(known, model._solved(known))).cpu().numpy()
         if keep is None:
             return known.memory.classes, answers, None
         above, blocks = model._above(keep, by), row_blocks(len(scores), model._block_rows)
@@ -582,24 +582,24 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
         return known.solve(self.get_params(), self._solve)
 
     def _sharpness(self, known: Knowledge[S], solved: Solved[S]) -> float:
-        def calibrate(memory: Memory, solution: S) -> float:
-            def evidence(rows: Tensor) -> Tensor:
-                return self._evidence(self._scores_of_drawn(rows, solution))
-
-            return calibrated_sharpness(memory.moments, evidence, seed=self.random_state)
-
-        return known.sharpen(solved, calibrate)
+        if solved.sharpness is not None:
+            return solved.sharpness
+        reference = self._reference(known, solved)
+        return known.sharpen(solved, lambda: sharpness(self._evidence(reference.scores), reference.draws))
 
     def _familiarity(self, known: Knowledge[S], solved: Solved[S]) -> Familiarity:
-        def make(memory: Memory, solution: S) -> Familiarity:
-            return measured_familiarity(
-                memory.moments,
-                lambda rows: self._scores_of_drawn(rows, solution),
-                seed=self.random_state,
-                dtype=self.dtype,
-            )
+        if solved.familiarity is not None:
+            return solved.familiarity
+        reference = self._reference(known, solved)
+        return known.measure(solved, lambda: measured_familiarity(known.memory.moments, reference, dtype=self.dtype))
 
-        return known.measure(solved, make)
+    def _reference(self, known: Knowledge[S], solved: Solved[S]) -> Reference:
+        """Return what both of these are set by, drawn and scored once."""
+
+        def scores(rows: Tensor) -> Tensor:
+            return self._scores_of_drawn(rows, solved.solution)
+
+        return known.refer(solved, lambda: made_reference(known.memory.moments, scores, seed=self.random_state))
 
     def _scores_of_drawn(self, rows: Tensor, solution: S) -> Tensor:
         """Return the scores of rows as the statistics see them, a bounded number at a time."""

@@ -1,6 +1,5 @@
 """Turning scores into probabilities that can be trusted."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -12,9 +11,6 @@ from anacp.linalg import unit_rows
 from anacp.randomness import generator
 from anacp.replay import draw
 from anacp.statistics import ClassMoments
-
-# Rows drawn to calibrate probabilities, shared out among the classes.
-CALIBRATION_ROWS = 4000
 
 
 @dataclass(frozen=True)
@@ -42,12 +38,6 @@ def mixed_draws(moments: ClassMoments, n_rows: int, *, seed: int, role: str = "c
     uniform = torch.rand(len(rows), generator=generator(seed, f"{role}/share"), dtype=torch.float64).to(rows)
     share = uniform.square() / 2
     return MixedDraws(rows + share[:, None] * (moments.means[second] - moments.means[first]), first, second, share)
-
-
-def calibrated_sharpness(moments: ClassMoments, evidence: Callable[[Tensor], Tensor], *, seed: int) -> float:
-    """Return the sharpness for draws from the remembered Gaussians."""
-    draws = mixed_draws(moments, CALIBRATION_ROWS, seed=seed)
-    return sharpness(evidence(draws.rows), draws)
 
 
 def sharpness(evidence: Tensor, draws: MixedDraws) -> float:

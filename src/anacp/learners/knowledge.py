@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar, cast
 
 from anacp.learners.familiarity import Familiarity
 from anacp.learners.memory import Memory
+from anacp.learners.reference import Reference
 from anacp.learners.solution import Solution, Solved
 from anacp.threads import OwnLock
 
 S = TypeVar("S", bound=Solution)
+T = TypeVar("T")
 
 
 class Knowledge(Generic[S]):
@@ -49,26 +51,26 @@ class Knowledge(Generic[S]):
                 self._before = None
             return found
 
-    def sharpen(self, solved: Solved[S], calibrate: Callable[[Memory, S], float]) -> float:
-        """Return how sharp the probabilities of a solution are, by `calibrate` if that is not known yet."""
-        if solved.sharpness is None:
-            with self._solving:
-                found = self.solved_with(solved.parameters) or solved
-                if found.sharpness is None:
-                    found = replace(found, sharpness=calibrate(self.memory, solved.solution))
-                    self.solved = found
-                solved = found
-        assert solved.sharpness is not None
-        return solved.sharpness
+    def refer(self, solved: Solved[S], make: Callable[[], Reference]) -> Reference:
+        """Return what a solution is judged by, by `make` if that is not there yet."""
+        return self._set_once(solved, "reference", make)
 
-    def measure(self, solved: Solved[S], make: Callable[[Memory, S], Familiarity]) -> Familiarity:
+    def sharpen(self, solved: Solved[S], calibrate: Callable[[], float]) -> float:
+        """Return how sharp the probabilities of a solution are, by `calibrate` if that is not known yet."""
+        return self._set_once(solved, "sharpness", calibrate)
+
+    def measure(self, solved: Solved[S], make: Callable[[], Familiarity]) -> Familiarity:
         """Return what measures how familiar a row is to a solution, by `make` if that is not known yet."""
-        if solved.familiarity is None:
+        return self._set_once(solved, "familiarity", make)
+
+    def _set_once(self, solved: Solved[S], part: str, make: Callable[[], T]) -> T:
+        if getattr(solved, part) is None:
             with self._solving:
                 found = self.solved_with(solved.parameters) or solved
-                if found.familiarity is None:
-                    found = replace(found, familiarity=make(self.memory, solved.solution))
-                    self.solved = found
+                if getattr(found, part) is None:
+                    made: dict[str, Any] = {part: make()}
+                    found = replace(found, **made)
+                    judged = found.sharpness is not None and found.familiarity is not None
+                    self.solved = replace(found, reference=None) if judged else found
                 solved = found
-        assert solved.familiarity is not None
-        return solved.familiarity
+        return cast(T, getattr(solved, part))

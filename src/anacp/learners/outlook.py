@@ -7,10 +7,11 @@ import torch
 from torch import Tensor
 
 from anacp.learners.base import Learner
-from anacp.learners.calibration import CALIBRATION_ROWS, mixed_draws, probabilities
+from anacp.learners.calibration import mixed_draws, probabilities
+from anacp.learners.reference import Spread, stretches
 from anacp.statistics import row_blocks
 
-FEWEST_DRAWS = 20  # of a class
+DRAWS, FEWEST_DRAWS = 4000, 20  # of all classes, and of one
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ def class_outlooks(learner: Learner[Any]) -> list[ClassOutlook]:
 
     The mean m of n examples is known only up to Σ/n, and lies farther out than the true one: of classes that vary by B
     around their common centre g, the true mean is expected at g + s(m - g) with s = B / (B + tr Σ/n), and known up to
-    s Σ/n. New examples are drawn around there, as ambiguous as those that calibrate the probabilities, and the model is
+    s Σ/n. New examples are drawn around there, as hard as those that calibrate the probabilities, and the model is
     asked. What one more example gains is the same draws with n + 1.
     """
     model = learner._snapshot()
@@ -38,12 +39,11 @@ def class_outlooks(learner: Learner[Any]) -> list[ClassOutlook]:
     solved = model._solved(known)
     sharpness, moments = model._sharpness(known, solved), known.memory.moments
     labels, n_classes = known.memory.classes.tolist(), moments.n_classes
-    draws = mixed_draws(
-        moments, max(CALIBRATION_ROWS, FEWEST_DRAWS * n_classes), seed=model.random_state, role="outlook"
-    )
+    draws = mixed_draws(moments, max(DRAWS, FEWEST_DRAWS * n_classes), seed=model.random_state, role="outlook")
     means, counts = moments.means, moments.counts.to(moments.means.dtype)
     drawn = torch.bincount(draws.first, minlength=n_classes)
     noise = draws.rows - torch.lerp(means[draws.first], means[draws.second], draws.share[:, None])
+    stretch = stretches(moments, Spread.of(moments).freedom, len(noise), seed=model.random_state, role="outlook")
     variance = means.new_zeros(n_classes).index_add_(0, draws.first, noise.square().sum(1)) / drawn  # tr Σ
     between = _between(means, variance / counts)
 
@@ -53,7 +53,7 @@ def class_outlooks(learner: Learner[Any]) -> list[ClassOutlook]:
         kept = 1 / (1 + doubt / between) if between > 0 else torch.zeros_like(doubt)  # s
         centres = torch.lerp(means.mean(0), means, kept[:, None])
         rows = torch.lerp(centres[draws.first], centres[draws.second], draws.share[:, None])
-        rows = rows + noise * (1 + kept / (counts + more)).sqrt()[draws.first][:, None]
+        rows = rows + noise * stretch * (1 + kept / (counts + more)).sqrt()[draws.first][:, None]
         total = rows.new_zeros(n_classes, n_classes)
         for block in row_blocks(len(rows), model._block_rows):
             evidence = model._evidence(model._finite_scores(rows[block].to(model._torch_dtype), solved.solution))

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from anacp.learners.familiarity import Familiarity
+from anacp.learners.reference import Reference
 
 S = TypeVar("S", bound="Solution")
 
@@ -63,13 +64,15 @@ class LinearWeights(Solution):
 class Solved(Generic[S]):
     """A solution, the parameters it was solved with, and what was set for it since.
 
-    That is how sharp its probabilities are, and what measures how familiar a row is, once these are known.
+    That is how sharp its probabilities are, and what measures how familiar a row is, once these are known; until both
+    are, the reference that they are set by.
     """
 
     solution: S
     parameters: Mapping[str, Any]
     sharpness: float | None = None
     familiarity: Familiarity | None = None
+    reference: Reference | None = None
 
 
 def _numbered(plural: str, i: int) -> str:

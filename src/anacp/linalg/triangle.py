@@ -11,7 +11,7 @@ from torch import Tensor
 # Rows a strip: few enough to waste little above the diagonal, enough for full GEMM speed.
 STRIP = 500
 # Where strips are filled by several steps, few enough that a strip stays in the processor's cache meanwhile.
-FILLED_STRIP = 128
+FILLED_STRIP = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,8 +101,12 @@ class Triangle:
         return self.dense() if self.whole is None else self.whole
 
     def symmetric(self) -> Tensor:
-        """Return the full matrix (m, m)."""
-        return symmetric(self.dense())
+        """Return the full matrix (m, m), of one's own."""
+        matrix = self.dense()
+        for place, strip in self.places():
+            matrix[: place.start, place] = strip[:, : place.start].mT
+            matrix[place, place] = symmetric(strip[:, place])
+        return matrix
 
     def diagonal(self) -> Tensor:
         """Return the diagonal (m,)."""

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from anacp.projections.fourier import FourierProjection
     from anacp.projections.plain import PLAIN_ACTIVATIONS, plain_projection
     from anacp.projections.random import ACTIVATIONS, Activation, RandomProjection
-    from anacp.projections.smoothing import smoothed
+    from anacp.projections.smoothing import smoothed, smoothed_bend
     from anacp.projections.structured import StructuredProjection
     from anacp.projections.targets import Targets, separation_signs, target_prototypes
 
@@ -27,6 +27,7 @@ __all__ = [
     "plain_projection",
     "separation_signs",
     "smoothed",
+    "smoothed_bend",
     "target_prototypes",
 ]
 

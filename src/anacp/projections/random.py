@@ -72,7 +72,7 @@ class RandomProjection:
 
     def smoothed(self, preactivations: Tensor, variances: Tensor) -> tuple[Tensor, Tensor]:
         """Return E[φ] and E[φ'] around pre-activations, of Gaussian noise with these variances."""
-        return smoothed(self.activation, preactivations, variances)[:2]
+        return smoothed(self.activation, preactivations, variances)
 
     def __call__(self, x: Tensor) -> Tensor:
         """Return φ(xR) (n, m)."""

@@ -63,10 +63,12 @@ class StructuredProjection(RandomProjection):
     def variances(self, covariance: Tensor) -> Tensor:
         """Return the diagonal of RᵀΣR (m,): only groups of mixed coordinates with themselves count."""
         signs, transform = self._mixing
-        half = self._mixed(covariance).transpose(1, 2)  # (g, width, d)
-        half = F.pad(half, (0, len(signs) - self.n_features)) * signs
-        parted = half.view(self.structure.n_groups, self.structure.width, self.structure.n_groups, self.structure.width)
-        blocks = torch.einsum("ab,awbv->awv", transform, parted)
+        n_groups, width = self.structure.n_groups, self.structure.width
+        missing = len(signs) - self.n_features
+        signed = F.pad(covariance * signs[: self.n_features], (0, missing, 0, missing)) * signs[:, None]
+        parted = signed.view(n_groups, width, n_groups, width).transpose(1, 2).reshape(n_groups**2, -1)  # (bb', wv)
+        pairs = (transform[:, :, None] * transform[:, None]).flatten(1)  # (a, bb')
+        blocks = (pairs @ parted).view(n_groups, width, width)
         return (self._groups * torch.bmm(blocks, self._groups)).sum(1).flatten()[: self.n_outputs]
 
     def adjoint(self, y: Tensor) -> Tensor:

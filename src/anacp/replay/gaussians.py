@@ -82,7 +82,9 @@ def covariance_factor(moments: ClassMoments, covariance: Tensor) -> Tensor:
         return covariance.clamp_min(0).sqrt()
     narrow = torch.float32 in (covariance.dtype, moments.scatter_dtype)
     jitter = JITTER[torch.float32 if narrow else torch.float64] * (moments.mean_square() or 1.0)
-    return cholesky_factor(covariance + jitter * torch.eye(len(covariance)).to(covariance))
+    jittered = covariance.clone()
+    jittered.diagonal().add_(jitter)
+    return cholesky_factor(jittered)
 
 
 def _of_low_rank(normal: Tensor, moments: ClassMoments, c: int) -> tuple[Tensor, Tensor]:

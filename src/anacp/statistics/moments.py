@@ -91,7 +91,7 @@ class ClassMoments(Statistic):
         """Return the pooled within-class covariance scatter / N (Eq. 11): (d, d), or its diagonal (d,)."""
         if self.spread == "diagonal":
             return self.diagonal / (self.n or 1)
-        return self.scatter.to(self.means.dtype).symmetric() / (self.n or 1)
+        return self.scatter.to(self.means.dtype).symmetric().div_(self.n or 1)
 
     def covariance_of(self, c: int) -> Tensor:
         """Return the covariance Σ_y (d, d) of one class; needs spread="class"."""

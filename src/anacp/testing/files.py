@@ -40,7 +40,7 @@ def a_solution_is_kept_and_not_solved_again(model: Learner[Any]) -> None:
     again = AssertionError("solved again")
     with (
         mock.patch.object(type(model), "_solve", side_effect=again),
-        mock.patch("anacp.learners.base.calibrated_sharpness", side_effect=again),
+        mock.patch("anacp.learners.base.made_reference", side_effect=again),
     ):
         assert_array_equal(loaded.decision_function(x), scores)
         assert_array_equal(loaded.predict_proba(x), probabilities)

@@ -54,7 +54,7 @@ def familiarity_is_that_of_the_data_learned(model: Learner[Any]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         whole.save(Path(folder) / "model", exact=True)
         loaded = restored(type(model), TensorFile(Path(folder) / "model", MODEL))
-    with mock.patch("anacp.learners.base.measured_familiarity", side_effect=AssertionError("measured again")):
+    with mock.patch("anacp.learners.base.made_reference", side_effect=AssertionError("measured again")):
         for by in BY:
             assert_array_equal(loaded.familiarity(x, by=by), expected[by])
     for other in (parts, merged, less):
