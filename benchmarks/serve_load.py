@@ -3,24 +3,27 @@
 A process serves a model of texts; this one has 200 clients on the same machine, each of which waits for an answer
 before it asks again: 95 % predictions of texts never seen before, 5 % teaching (learn a text, forget one). Afterwards
 every prediction is compared with a model of its version, made from the journal alone, and every change that was
-answered is looked for. The same texts then go to plain FastAPI around the same backbone, without a model, a journal or
-batches.
+answered is looked for. Then predictions alone go to the service and, beside it, to the same backbone without a model or
+a journal: in plain FastAPI, and in LitServe with batches of as many texts, where that is installed.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import importlib.util
 import json
+import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -34,6 +37,7 @@ from anacp.serve.records import Stack
 from anacp.serve.replaying import replayed
 from anacp.serve.starting import started
 
+SERVICE, FASTAPI, LITSERVE = "the service", "plain FastAPI", "LitServe"
 SUBJECTS = ("weather", "money", "music", "travel", "food", "sport", "health", "school", "work", "garden")
 QUESTION = (
     "what how when where please tell me about my our the a new old next last best price plan list time day week "
@@ -127,22 +131,30 @@ async def many(clients: int, port: int, seconds: float, teaching: float, path: s
 
 
 @contextmanager
-def served(model: Path, backbone: str, *, alone: bool) -> Iterator[int]:
+def served(model: Path, backbone: str, by: str = SERVICE) -> Iterator[int]:
     """Serve in a process of its own; lend its port."""
-    command = [sys.executable, __file__, "--serve", str(model), "--backbone", backbone, *(["--alone"] if alone else [])]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    command = [sys.executable, __file__, "--serve", str(model), "--backbone", backbone, "--by", by]
+    if by == LITSERVE:
+        command = [sys.executable, str(Path(__file__).with_name("serve_lit.py")), backbone]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
         assert process.stdout is not None
         port = int(process.stdout.readline())
+        while True:
+            with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                break
+            assert process.poll() is None, f"{by} does not answer"
+            time.sleep(0.1)
         yield port
-        process.send_signal(signal.SIGTERM)
+        os.killpg(process.pid, signal.SIGTERM)  # LitServe has processes of its own
 
 
-def serve(model: Path, backbone: str, *, alone: bool) -> None:
+def serve(model: Path, backbone: str, by: str) -> None:
     """Serve until the process is told to end: the model, or nothing but the backbone."""
     batching.REMEMBERED = 0  # every text goes through the backbone
     with bound("127.0.0.1", 0) as listening, ExitStack() as ending:
-        app = plain(Encoder(backbone)) if alone else create_app(ending.enter_context(Service(model)))
-        run(app, listening, ready=lambda: print(address_of(listening).rsplit(":", 1)[1].strip("/"), flush=True))
+        port = int(address_of(listening).rsplit(":", 1)[1].strip("/"))
+        app = plain(Encoder(backbone)) if by == FASTAPI else create_app(ending.enter_context(Service(model)))
+        run(app, listening, ready=lambda: print(port, flush=True))
 
 
 def times(record: Record, seconds: float) -> str:
@@ -210,6 +222,23 @@ def plain(encoder: Encoder) -> Any:
     return app
 
 
+def compared(model: Path, asked: argparse.Namespace, path: str) -> None:
+    """Print predictions alone, of the service and of others beside it, and the ratio of what a request takes."""
+    others = [FASTAPI, *([LITSERVE] if importlib.util.find_spec("litserve") else [])]
+    rates: dict[str, list[float]] = defaultdict(list)
+    for _ in range(asked.rounds):  # in turn, so that what else the machine does meets all of them
+        for by in (SERVICE, *others):
+            with served(model, asked.backbone, by) as port:
+                where = path if by == SERVICE else "/predict"
+                only = asyncio.run(many(asked.clients, port, asked.plain_seconds, 0.0, where))
+            assert not only.refused, f"{by} refused {only.refused} requests"
+            rates[by].append(sum(map(len, only.seconds.values())) / asked.plain_seconds)
+            print(f"{by}, predictions alone, {asked.plain_seconds:g} s: {times(only, asked.plain_seconds)}", flush=True)
+    for by in others:
+        ratio = np.median(rates[by]) / np.median(rates[SERVICE])
+        print(f"a request takes {ratio:.2f} times what it takes {by} (medians of {asked.rounds} rounds)", flush=True)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clients", type=int, default=200)
@@ -219,10 +248,11 @@ if __name__ == "__main__":
     parser.add_argument("--learner", default="AnaCP")
     parser.add_argument("--versions", type=int, default=10**9, help="how many versions are compared at most")
     parser.add_argument("--serve", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--alone", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--by", default=SERVICE, help=argparse.SUPPRESS)
+    parser.add_argument("--rounds", type=int, default=3, help="of the comparison")
     asked = parser.parse_args()
     if asked.serve:
-        serve(asked.serve, asked.backbone, alone=asked.alone)
+        serve(asked.serve, asked.backbone, asked.by)
         sys.exit()
     with tempfile.TemporaryDirectory() as folder:
         model, first = Path(folder) / "load.anacp", Classifier(asked.backbone, asked.learner)
@@ -231,14 +261,10 @@ if __name__ == "__main__":
         first.learn([text for text, _ in texts], [label for _, label in texts])
         first.solve().save(model, exact=True)
         path = "/v1/predict?k=10"
-        with served(model, asked.backbone, alone=False) as port:
+        with served(model, asked.backbone) as port:
             record = asyncio.run(many(asked.clients, port, asked.seconds, 0.05, path))
         print(f"{asked.clients} clients, {asked.seconds:g} s, {asked.backbone} and {asked.learner}, 95 % predictions")
         print(times(record, asked.seconds), flush=True)
         check(model, record, asked.versions)
-        for name, alone in (("the service", False), ("plain FastAPI", True)) if asked.plain_seconds else ():
-            with served(model, asked.backbone, alone=alone) as port:
-                only = asyncio.run(many(asked.clients, port, asked.plain_seconds, 0.0, "/predict" if alone else path))
-            print(
-                f"{name}, predictions only, {asked.plain_seconds:g} s: {times(only, asked.plain_seconds)}", flush=True
-            )
+        if asked.plain_seconds:
+            compared(model, asked, path)

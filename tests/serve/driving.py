@@ -1,6 +1,7 @@
 """A server in a process of its own and a real browser that is driven: for tests, pictures and times of the page."""
 
 import json
+import os
 import re
 import shutil
 import signal
@@ -13,30 +14,43 @@ from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
+import pytest
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+
+from tests.backbones.models import needs_lite0
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--use-fake-device-for-media-stream",
              "--use-fake-ui-for-media-stream"]  # fmt: skip
+NEEDS = [
+    pytest.mark.skipif(CHROMIUM is None, reason="needs chromium (Debian: apt-get install chromium)"),
+    needs_lite0,
+]  # of tests of the page
+NOT_THERE = "net::ERR_"  # what a browser says of a server that was ended
 WAIT = 20_000  # milliseconds; of a loaded machine
 expect.set_options(timeout=WAIT)
 
 
 class Server:
-    """`anacp serve` as a person starts it; `options` are for a model that is not there yet."""
+    """`anacp serve` as a person starts it; `options` are for a model that is not there yet, `always` for any."""
 
-    def __init__(self, model: Path, *options: object, port: int = 0) -> None:
-        self.model, self.options, self.port = model, options, port
+    def __init__(
+        self, model: Path, *options: object, port: int = 0, always: Sequence[str] = (), environment: Any = None
+    ) -> None:
+        self.model, self.options, self.port, self.always = model, options, port, always
+        self.environment = os.environ | (environment or {})
         self.process: subprocess.Popen[str] | None = None
         self.address = ""
 
     def start(self) -> "Server":
         """Start it and wait until it answers; once started, it comes back under the same address."""
         options = () if self.model.exists() else self.options
-        command = [sys.executable, "-m", "anacp", "serve", self.model, "--port", self.port, *options]
+        command = [sys.executable, "-m", "anacp", "serve", self.model, "--port", self.port, *self.always, *options]
         log = self.model.with_suffix(".log")
         with log.open("w") as said:
-            self.process = subprocess.Popen(list(map(str, command)), stdout=said, stderr=subprocess.STDOUT)
+            self.process = subprocess.Popen(
+                list(map(str, command)), stdout=said, stderr=subprocess.STDOUT, env=self.environment
+            )
         while (found := re.search(r"http://[\w.]+:(\d+)", log.read_text())) is None:
             assert self.process.poll() is None, log.read_text()
             time.sleep(0.05)
@@ -74,8 +88,11 @@ def chromium() -> Iterator[Browser]:
 
 
 @contextmanager
-def visited(browser: Browser, address: str, **options: Any) -> Iterator[Page]:
-    """The page at an address. In the end the console must have said nothing, and nothing come from elsewhere."""
+def visited(browser: Browser, address: str, *, allowed: str = NOT_THERE, **options: Any) -> Iterator[Page]:
+    """The page at an address. In the end the console must have said nothing, and nothing come from elsewhere.
+
+    What is `allowed`, a pattern, may have been said: by default that a server, which was ended, does not answer.
+    """
     context = browser.new_context(**({"viewport": {"width": 1280, "height": 860}} | options))
     page = context.new_page()
     page.set_default_timeout(WAIT)
@@ -87,7 +104,7 @@ def visited(browser: Browser, address: str, **options: Any) -> Iterator[Page]:
     page.goto(address)
     yield page
     context.close()
-    said = [one for one in said if "net::ERR_" not in one]  # which is said of a server that was ended
+    said = [one for one in said if not re.search(allowed, one)]
     assert said == [], said
 
 
@@ -107,3 +124,14 @@ def drop(page: Page, target: Locator, files: Sequence[Path]) -> None:
 def card(page: Page, label: str) -> Locator:
     """The card of a class."""
     return page.locator(f'.class[data-label="{label}"]')
+
+
+def examples(page: Page, label: str) -> Locator:
+    """What the page shows of a class, without what is still on its way."""
+    return card(page, label).locator("[role=option]")
+
+
+def choose(page: Page, label: str, words: str) -> None:
+    """Choose from the menu of a class."""
+    card(page, label).locator("summary").click()
+    card(page, label).locator(".menu").get_by_role("button", name=words).click()

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from anacp import NCM, Classifier
 from anacp.serve import Client, Service, ServiceError, address_of, bound, create_app, run
-from anacp.serve.solving import Solver
+from anacp.serve.saving import Saver
 from tests.adaptation.models import tiny
 from tests.serve.serving import text_of
 from tests.serve.test_journal import check_replays
@@ -105,7 +105,7 @@ def empty(network: Path) -> Classifier:
 def session(model: Path, network: Path, kills: int, seed: int = 0) -> int:
     """Teach and kill, and return the last version."""
     chosen, expected, begun = random.Random(seed), Expected(), time.monotonic()
-    Solver.QUIET, Solver.MUCH = 0.02, 3  # the model is saved often, so that kills meet that too
+    Saver.QUIET, Saver.MUCH = 0.02, 3  # the model is saved often, so that kills meet that too
     with Service(model.with_name("first.anacp"), empty(network)) as service:
         create_app(service)  # which imports all that forks will need
     for number in range(1, kills + 1):

@@ -1,68 +1,30 @@
 """The page in a real browser, driven as a person would: what is taught shows, holds, and is taken back."""
 
-import re
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pytest
-from PIL import Image
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.adaptation.models import tiny
-from tests.backbones.models import needs_lite0
-from tests.methods.inputs import folder
-from tests.serve.driving import CHROMIUM, Server, card, chromium, drop, visited
+from tests.serve.driving import NEEDS, Server, card, choose, drop, examples, visited
 
-pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="needs chromium (Debian: apt-get install chromium)"),
-    needs_lite0,
-]
+pytestmark = NEEDS
 EVIL = '<img src=x onerror="document.title=1"><b>&amp;'
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def photos(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = folder(tmp_path_factory.mktemp("photos"), ["blue", "red", "yellow"], range(4))
-    Image.fromarray((np.indices((96, 96)).sum(0) // 12 % 2 * 255).astype(np.uint8)).save(made / "chessboard.png")
-    return made
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server of photos that tests share; each begins with what it teaches, and with nothing else."""
-    with Server(tmp_path_factory.mktemp("model") / "m.anacp", "--learner", "NCM") as started:
-        yield started
-
-
-@pytest.fixture
-def page(browser: Browser, server: Server) -> Iterator[Page]:
-    for one in server.ask("model")["classes"]:
-        server.ask("classes/delete", {"label": one["label"]})
-    with visited(browser, server.address) as found:
-        yield found
-
-
-def test_a_person_teaches_corrects_asks_and_comes_back(browser: Browser, photos: Path, tmp_path: Path) -> None:
+def test_a_person_teaches_corrects_asks_and_comes_back(browser: Browser, drawn: Path, tmp_path: Path) -> None:
     server = Server(tmp_path / "m.anacp", "--learner", "NCM")
     with server, visited(browser, server.address) as page:
-        drop(page, page.locator(".invention"), [photos / "red", photos / "blue"])
+        drop(page, page.locator(".invention"), [drawn / "red", drawn / "blue"])
         for label in ("red", "blue"):
             expect(examples(page, label).locator("img")).to_have_count(4)
         # What was never shown is unknown, and says so, until it is taught; the question is asked anew each time.
         verdict, likeliest = page.locator(".verdict"), page.locator(".chances .name").first
-        drop(page, page.locator("#ask"), [photos / "chessboard.png"])
+        drop(page, page.locator("#ask"), [drawn / "chessboard.png"])
         expect(verdict).to_contain_text("unknown")
         page.locator("#new-class").fill("board")
-        drop(page, page.locator(".invention"), [photos / "chessboard.png"])
+        drop(page, page.locator(".invention"), [drawn / "chessboard.png"])
         expect(verdict).to_contain_text("board")
         # It is corrected by hand: dragged into another class, which leaves its own empty. Undo takes that back.
         examples(page, "board").first.drag_to(card(page, "red").locator("h3"))
@@ -147,13 +109,14 @@ def test_everything_by_keys_alone(browser: Browser, tmp_path: Path) -> None:
         type_("green")
         press("Enter")
         expect(pile).to_contain_text("The pile is empty")
+        expect(page.locator("#model-facts")).to_contain_text("6 examples")
         said = {one["label"]: one["n"] for one in server.ask("model")["classes"]}
         assert sum(said.values()) == 6
         assert said["green"] == 1
 
 
-def test_classes_are_renamed_joined_deleted_and_moved_in_bulk(page: Page, photos: Path) -> None:
-    drop(page, page.locator(".invention"), [photos / "red", photos / "blue", photos / "yellow"])
+def test_classes_are_renamed_joined_deleted_and_moved_in_bulk(page: Page, drawn: Path) -> None:
+    drop(page, page.locator(".invention"), [drawn / "red", drawn / "blue", drawn / "yellow"])
     expect(examples(page, "yellow")).to_have_count(4)
     choose(page, "red", "Rename")
     page.get_by_label("Name of the class").fill("crimson")
@@ -179,23 +142,23 @@ def test_classes_are_renamed_joined_deleted_and_moved_in_bulk(page: Page, photos
     expect(examples(page, "red")).to_have_count(4)
 
 
-def test_two_teachers_see_each_other(browser: Browser, server: Server, page: Page, photos: Path) -> None:
+def test_two_teachers_see_each_other(browser: Browser, server: Server, page: Page, drawn: Path) -> None:
     with visited(browser, server.address) as other:
-        drop(page, page.locator(".invention"), [photos / "red"])
+        drop(page, page.locator(".invention"), [drawn / "red"])
         expect(examples(other, "red").locator("img")).to_have_count(4)
         other.get_by_role("button", name="Undo", exact=True).first.click()
         expect(card(page, "red")).to_have_count(0)
 
 
-def test_labels_are_shown_and_never_obeyed(page: Page, photos: Path) -> None:
+def test_labels_are_shown_and_never_obeyed(page: Page, drawn: Path) -> None:
     page.locator("#new-class").fill(EVIL)
     page.keyboard.press("Enter")
     mine = page.get_by_role("article", name=EVIL)
-    drop(page, mine, [photos / "red"])
+    drop(page, mine, [drawn / "red"])
     expect(mine.locator("[role=option]")).to_have_count(4)
-    drop(page, page.locator(".invention"), [photos / "blue"])
-    drop(page, mine, [photos / "blue" / "000.png"])  # moves: a likely mistake
-    drop(page, page.locator("#ask"), [photos / "red" / "000.png"])
+    drop(page, page.locator(".invention"), [drawn / "blue"])
+    drop(page, mine, [drawn / "blue" / "000.png"])  # moves: a likely mistake
+    drop(page, page.locator("#ask"), [drawn / "red" / "000.png"])
     expect(page.locator(".verdict strong")).to_have_text(EVIL)
     for view in ("next", "quality", "files", "teach"):
         page.goto(page.url.partition("#")[0] + f"#{view}")
@@ -228,14 +191,14 @@ def test_no_script_but_the_pages_own_runs(browser: Browser, server: Server) -> N
     context.close()
 
 
-def test_on_a_phone(browser: Browser, server: Server, page: Page, photos: Path) -> None:
-    drop(page, page.locator(".invention"), [photos / "red", photos / "blue"])
+def test_on_a_phone(browser: Browser, server: Server, page: Page, drawn: Path) -> None:
+    drop(page, page.locator(".invention"), [drawn / "red", drawn / "blue"])
     expect(examples(page, "blue")).to_have_count(4)
     server.ask("classes/rename", {"old": "blue", "new": "a-very-long-name-without-any-space-" * 4})
     size: Any = {"width": 360, "height": 740}
     with visited(browser, server.address, viewport=size, has_touch=True, is_mobile=True, color_scheme="dark") as phone:
         expect(card(phone, "red").locator("[role=option]")).to_have_count(4)
-        drop(phone, phone.locator("#ask"), [photos / "red" / "000.png"])
+        drop(phone, phone.locator("#ask"), [drawn / "red" / "000.png"])
         expect(phone.locator(".verdict")).to_be_visible()
         examples(phone, "red").first.locator(".tick").tap()
         expect(phone.locator("#selected")).to_be_visible()
@@ -248,54 +211,3 @@ def test_on_a_phone(browser: Browser, server: Server, page: Page, photos: Path) 
                     .map((one) => one.tagName + " " + one.className)]"""
             )
             assert wide == [360], view
-
-
-def test_photos_of_the_camera(page: Page) -> None:
-    page.locator("#new-class").fill("me")
-    page.keyboard.press("Enter")
-    page.get_by_role("button", name="Camera for me").click()
-    expect(page.locator("video")).to_have_js_property("readyState", 4)
-    page.get_by_role("button", name="Take a photo").click()
-    page.keyboard.press("Escape")
-    expect(examples(page, "me").locator("img")).to_have_count(1)
-
-
-def test_long_work_is_shown_and_stopped(page: Page, tmp_path: Path) -> None:
-    drop(page, page.locator(".invention"), [folder(tmp_path, ["red"], range(70)) / "red"])
-    work = page.locator("#work")
-    expect(work).to_contain_text("16 of 70 items")
-    expect(work).to_contain_text("left")
-    page.get_by_role("button", name="Stop: Learning red").click()
-    expect(work).to_be_hidden()
-    expect(page.locator("#model-facts")).to_contain_text(re.compile("1 class · (16|32|48) examples"))
-
-
-def test_models_leave_and_come_in(page: Page, photos: Path, tmp_path: Path) -> None:
-    drop(page, page.locator(".invention"), [photos / "red", photos / "blue"])
-    expect(examples(page, "blue")).to_have_count(4)
-    page.goto(page.url.partition("#")[0] + "#files")
-    with page.expect_download() as saved:
-        page.get_by_role("button", name="Save: Model").click()
-    saved.value.save_as(tmp_path / saved.value.suggested_filename)
-    page.goto(page.url.partition("#")[0] + "#teach")
-    choose(page, "red", "Delete")
-    page.get_by_role("button", name="Delete", exact=True).click()
-    expect(card(page, "red")).to_have_count(0)
-    page.goto(page.url.partition("#")[0] + "#files")
-    with page.expect_file_chooser() as asked:
-        page.get_by_role("button", name="Choose a model").click()
-    asked.value.set_files(tmp_path / "m.anacp")
-    expect(page.locator("#view dl")).to_contain_text("new classesredclasses here tooblue")
-    page.get_by_role("button", name="Merge", exact=True).click()
-    expect(page.locator("#model-facts")).to_have_text("2 classes · 8 examples")
-
-
-def examples(page: Page, label: str) -> Locator:
-    """What the page shows of a class, without what is still on its way."""
-    return card(page, label).locator("[role=option]")
-
-
-def choose(page: Page, label: str, words: str) -> None:
-    """Choose from the menu of a class."""
-    card(page, label).locator("summary").click()
-    card(page, label).locator(".menu").get_by_role("button", name=words).click()

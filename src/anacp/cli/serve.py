@@ -23,12 +23,13 @@ SHORTEST_TOKEN = 16
 
 def serve(
     model: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
-            help="A model file, made if it is not there; or a folder of class folders, learned into FOLDER.anacp.",
+            help="A model file, made if it is not there; or a folder of class folders, learned into FOLDER.anacp. "
+            "Left out: the only model here, or a new my.anacp.",
             show_default=False,
         ),
-    ],
+    ] = None,
     texts: Annotated[bool, typer.Option("--texts", help="A new model learns texts, not photos.")] = False,
     backbone: Annotated[
         str | None,
@@ -51,6 +52,13 @@ def serve(
         Path | None,
         typer.Option(help="A file with the token that clients must show; otherwise one is made.", show_default=False),
     ] = None,
+    label_studio: Annotated[
+        str | None,
+        typer.Option(help="The address of Label Studio, whose photos are fetched from there.", show_default=False),
+    ] = None,
+    label_studio_token_file: Annotated[
+        Path | None, typer.Option(help="A file with a legacy token of Label Studio.", show_default=False)
+    ] = None,
     rate: Annotated[
         float | None,
         typer.Option(min=0, help="Requests a second of one address; 50 where a token is needed.", show_default=False),
@@ -61,6 +69,7 @@ def serve(
     """Teach a model by hand in the browser, and ask it over HTTP. Everything answered is on disk."""
     require("fastapi", extra="serve", purpose="Serving")
     folders = list(learn or [])
+    model = model or _model_here()
     if model.is_dir():
         folders, model = [str(model.resolve()), *folders], model.resolve().with_suffix(".anacp")
     empty = None
@@ -71,6 +80,7 @@ def serve(
         raise ParameterError(
             f"Expected --backbone, --learner and --texts for a new model only, got {model}. Leave them out."
         )
+    photos = _label_studio(label_studio, label_studio_token_file)
     listening = serving.bound(host, port)
     needs_token = host not in serving.LOOPBACK or token_file is not None
     limits = serving.Limits(a_second=(50.0 if needs_token else 0.0) if rate is None else rate)
@@ -78,7 +88,7 @@ def serve(
         for folder in folders:
             service.worker.add(str(Path(folder).resolve()))
         token = _token(token_file, service) if needs_token else None
-        app = serving.create_app(service, limits, hosts=(host, *(allow_host or ())), token=token)
+        app = serving.create_app(service, limits, hosts=(host, *(allow_host or ())), token=token, label_studio=photos)
         address = serving.address_of(listening)
 
         def ready() -> None:
@@ -87,6 +97,24 @@ def serve(
                 threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
         serving.run(app, listening, ready=ready)
+
+
+def _model_here() -> Path:
+    """Return the model file of this folder, or a new one if there is none."""
+    found = sorted(Path().glob("*.anacp"))
+    if len(found) > 1:
+        names = ", ".join(map(str, found[:5]))
+        raise ParameterError(f"Expected one model in this folder, got {len(found)}: {names}. Name the one to serve.")
+    return found[0] if found else Path("my.anacp")
+
+
+def _label_studio(address: str | None, token_file: Path | None) -> serving.LabelStudio | None:
+    """Return where photos of Label Studio's tasks are fetched, if somewhere."""
+    if address is None and token_file is not None:
+        raise ParameterError("Expected --label-studio with --label-studio-token-file, got none. Give its address.")
+    if address is None:
+        return None
+    return serving.LabelStudio(address, token_file.read_text().strip() if token_file else None)
 
 
 def _token(file: Path | None, service: serving.Service) -> str:

@@ -7,6 +7,7 @@ from anacp.doors import door
 if TYPE_CHECKING:
     from anacp.serve.app import create_app
     from anacp.serve.client import Client, ServiceError
+    from anacp.serve.fetching import LabelStudio
     from anacp.serve.guarding import LOOPBACK, hashed
     from anacp.serve.limits import Limits
     from anacp.serve.running import address_of, bound, run
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LOOPBACK",
     "Client",
+    "LabelStudio",
     "Limits",
     "Service",
     "ServiceError",

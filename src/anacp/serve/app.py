@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from anacp.errors import AnacpError
+from anacp.serve.fetching import LabelStudio
 from anacp.serve.following import Follower
 from anacp.serve.guarding import Guard
 from anacp.serve.limits import Limits
@@ -22,10 +23,10 @@ from anacp.serve.measuring import Measures
 from anacp.serve.refusals import RefusedError, refusal
 from anacp.serve.routes import (
     advising,
+    annotating,
     exchange,
     health,
     inference,
-    label_studio,
     model,
     piling,
     predicting,
@@ -61,7 +62,12 @@ class Problem(BaseModel):
 
 
 def create_app(
-    service: Service, limits: Limits | None = None, *, hosts: tuple[str, ...] = (), token: str | None = None
+    service: Service,
+    limits: Limits | None = None,
+    *,
+    hosts: tuple[str, ...] = (),
+    token: str | None = None,
+    label_studio: LabelStudio | None = None,
 ) -> Guard:
     """Return the application of a service, which must outlive it.
 
@@ -75,14 +81,17 @@ def create_app(
         Names under which it is asked, besides those of the loopback address.
     token : str, optional
         The hash of what clients must show, see `hashed`.
+    label_studio : LabelStudio, optional
+        Where photos of its tasks are fetched; without it nothing is fetched from anywhere.
     """
     limits, measures = limits or Limits(), Measures()
-    context = Context(service, Follower(service), limits, LookingBack(service.journal))
+    context = Context(service, Follower(service), limits, LookingBack(service.journal), label_studio)
 
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
         context.follower.follow()
         yield
+        context.changing.shutdown(wait=True)
 
     app = FastAPI(
         title="anacp",
@@ -93,7 +102,7 @@ def create_app(
         docs_url=None,  # these would load scripts from elsewhere
         redoc_url=None,
     )
-    for routes in (teaching, predicting, model, advising, piling, exchange, work, inference, label_studio):
+    for routes in (teaching, predicting, model, advising, piling, exchange, work, inference, annotating):
         app.include_router(routes.router(context))
     app.include_router(health.router(context, measures))
     _say_refusals(app)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -43,13 +43,47 @@ class Judged:
     probabilities: NDArray[Any]  # (n, c)
     familiarity: NDArray[Any] | None  # (n,)
 
+    def rows(self, some: slice) -> Judged:
+        """Return what is said of some of the rows."""
+        heights = None if self.familiarity is None else self.familiarity[some]
+        return Judged(self.version, self.classes, self.probabilities[some], heights)
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """What a version says that is solved and not settled yet: which labels are likelier, and not how likely."""
+
+    version: int
+    classes: Labels
+    scores: NDArray[Any]  # (n, c), the largest wins
+
+    def rows(self, some: slice) -> Ranked:
+        """Return what is said of some of the rows."""
+        return Ranked(self.version, self.classes, self.scores[some])
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked about rows."""
+
+    keep: float | None  # the share of examples of known classes to be recognised; None: the unknown is not asked for
+    early: bool = False  # by the newest version, settled or not
+
 
 @dataclass(frozen=True, eq=False)
 class _Request:
     items: Sequence[Any]
-    asks: bool
-    keep: float | None
+    question: Question | None  # None: only features are wanted
     future: Future[Any] = field(default_factory=Future)
+
+
+def judged(snapshot: Snapshot, x: NDArray[Any], keep: float | None) -> Judged | Ranked:
+    """Return what a version says of rows of features."""
+    assert snapshot.classifier is not None
+    learner, version = snapshot.classifier.learner, snapshot.version
+    if snapshot.settled:
+        return Judged(version, *learner.judged(x, keep=keep))
+    return Ranked(version, learner.classes_, learner.scores(x))
 
 
 class Gatherer(threading.Thread):
@@ -60,10 +94,10 @@ class Gatherer(threading.Thread):
     encoder : Encoder
         What makes features.
     snapshot : callable
-        Returns the version of the model that answers now.
+        Returns the version of the model that answers now, given whether it may be early.
     """
 
-    def __init__(self, encoder: Encoder, snapshot: Callable[[], Snapshot]) -> None:
+    def __init__(self, encoder: Encoder, snapshot: Callable[..., Snapshot]) -> None:
         super().__init__(name="anacp-gatherer", daemon=True)
         self._encoder, self._snapshot = encoder, snapshot
         self._waiting: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()
@@ -72,11 +106,11 @@ class Gatherer(threading.Thread):
 
     def see(self, items: Sequence[Any]) -> Future[Seen]:
         """Have items turned into features."""
-        return self._put(_Request(items, False, None))
+        return self._put(_Request(items, None))
 
-    def judge(self, items: Sequence[Any], keep: float | None) -> Future[tuple[Seen, Judged | None]]:
+    def judge(self, items: Sequence[Any], question: Question) -> Future[tuple[Seen, Judged | Ranked | None]]:
         """Have items answered; nothing is said where none can be read."""
-        return self._put(_Request(items, True, keep))
+        return self._put(_Request(items, question))
 
     def _put(self, request: _Request) -> Future[Any]:
         self._waiting.put(request)
@@ -124,35 +158,32 @@ class Gatherer(threading.Thread):
         self.n_batches, self.n_items = self.n_batches + 1, self.n_items + len(items)
         starts = np.cumsum([0, *(len(one.items) for one in batch)])
         parts = [Seen(seen.digests[a:b], seen.rows[a:b], seen.problems[a:b]) for a, b in pairwise(starts)]
-        if not any(one.asks for one in batch):
-            return list(parts)
-        snapshot = self._snapshot()  # the same for all
-        judged = {
-            keep: self._judged(
-                snapshot, [part for one, part in zip(batch, parts, strict=True) if one.asks and one.keep == keep], keep
+        asked = {
+            question: self._judged(
+                [part for one, part in zip(batch, parts, strict=True) if one.question == question], question
             )
-            for keep in {one.keep for one in batch if one.asks}
+            for question in {one.question for one in batch}
+            if question is not None
         }
-        return [(part, next(judged[one.keep])) if one.asks else part for one, part in zip(batch, parts, strict=True)]
+        return [
+            part if one.question is None else (part, next(asked[one.question]))
+            for one, part in zip(batch, parts, strict=True)
+        ]
 
-    def _judged(self, snapshot: Snapshot, parts: Sequence[Seen], keep: float | None) -> Any:
-        """Yield what is said of each part."""
+    def _judged(self, parts: Sequence[Seen], question: Question) -> Iterator[Judged | Ranked | None]:
+        """Return what is said of each part, of all by one version."""
+        snapshot = self._snapshot(early=question.early)
         if snapshot.classifier is None:
             raise NotLearnedError(
                 snapshot.problem or "Expected a model that has learned something, got none. Teach it first."
             )
         rows = [[row for row in part.rows if row is not None] for part in parts]
         every = [row for some in rows for row in some]
-        if every:
-            classes, probabilities, familiarity = snapshot.classifier.learner.judged(np.stack(every), keep=keep)
-        start = 0
-        answers: list[Judged | None] = []
-        for some in rows:
-            place = slice(start, start + len(some))
-            start += len(some)
-            heights = None if not some or familiarity is None else familiarity[place]
-            answers.append(Judged(snapshot.version, classes, probabilities[place], heights) if some else None)
-        return iter(answers)
+        if not every:
+            return iter([None] * len(parts))
+        said = judged(snapshot, np.stack(every), question.keep)
+        starts = np.cumsum([0, *map(len, rows)])
+        return iter([said.rows(slice(a, b)) if b > a else None for a, b in pairwise(starts)])
 
     def _seen(self, items: Sequence[Any]) -> Seen:
         digests: dict[int, bytes] = {}

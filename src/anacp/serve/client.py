@@ -112,9 +112,10 @@ class Client:
         unknown: bool = True,
         keep: float = 0.95,
         after: int = 0,
+        early: bool = False,
     ) -> Answer:
-        """Ask what texts or photos are; `after` waits until that version answers."""
-        asked = urlencode({"k": k, "unknown": int(unknown), "keep": keep, "after": after})
+        """Ask what texts or photos are; `after` waits until that version answers, `early` not for probabilities."""
+        asked = urlencode({"k": k, "unknown": int(unknown), "keep": keep, "after": after, "early": int(early)})
         return self._send("POST", f"/v1/predict?{asked}", inputs, {}, None)
 
     def model(self) -> Answer:

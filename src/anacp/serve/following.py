@@ -30,11 +30,11 @@ class Follower:
         waiting, self._changed = self._changed, asyncio.Event()
         waiting.set()
 
-    async def solved_at(self, version: int, seconds: float) -> bool:
-        """Wait until a version, or a later one, answers; say whether it does."""
+    async def solved_at(self, version: int, seconds: float, *, early: bool = False) -> bool:
+        """Wait until a version, or a later one, answers, early or settled; say whether it does."""
         try:
             async with asyncio.timeout(seconds):
-                while self._service.snapshot.version < version:
+                while self._service.answering(early=early).version < version:
                     await self._changed.wait()
         except TimeoutError:
             return False

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import secrets
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from anacp.serve.records import Content, Digest, Event, Example, Move
 from anacp.serve.schema import FORMAT, SCHEMA
 
 AT_ONCE = 500  # digests of one question: SQLite allows about a thousand variables
+Also = Callable[[Any], None]  # executes statements of its own in a transaction
 EVENT = "version, what, happened, n, classes, detail, of"
 
 
@@ -42,6 +44,8 @@ class Journal:
             self._connection.executescript(SCHEMA)
             with self.writing() as write:
                 write("INSERT OR IGNORE INTO facts VALUES ('format', ?)", [str(FORMAT)])
+                write("INSERT OR IGNORE INTO facts VALUES ('id', ?)", [secrets.token_hex(16)])
+        self.id = str(self.fact("id"))  # tells this journal from any other that is served at the same address
         found = self.fact("format")
         if found != str(FORMAT):
             raise ModelFileError(
@@ -108,8 +112,9 @@ class Journal:
         contents: Sequence[Content] = (),
         renamed: tuple[str, str] | None = None,
         model: bytes | None = None,
+        also: Also | None = None,
     ) -> None:
-        """Write an event, and what follows from it for the examples, at once."""
+        """Write an event, what follows from it for the examples, and what else belongs to it, at once."""
         with self.writing() as write:
             stated = json.dumps(list(event.classes)), json.dumps(dict(event.detail))
             row = event.version, event.what, event.happened, event.n, *stated, event.of
@@ -125,6 +130,8 @@ class Journal:
                 write("UPDATE examples SET label = ? WHERE label = ?", renamed[::-1])
             if model is not None:
                 write("INSERT INTO models VALUES (?, ?)", (event.version, model))
+            if also is not None:
+                also(write)
 
     @staticmethod
     def _keep(write: Any, contents: Sequence[Content]) -> None:

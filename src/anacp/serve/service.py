@@ -7,15 +7,20 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
 
+from anacp.errors import DiskError
 from anacp.files import locked, replacing
 from anacp.items import thumbnail
 from anacp.methods import Classifier
+from anacp.serve.annotations import Annotations
 from anacp.serve.batching import Gatherer, Seen
+from anacp.serve.changes import State
 from anacp.serve.journal import Journal
+from anacp.serve.pile import Pile
 from anacp.serve.records import Content
-from anacp.serve.solving import Snapshot, Solver, solved
+from anacp.serve.saving import Saver
+from anacp.serve.solving import Snapshot, Solver, settled, solved
 from anacp.serve.starting import file_digest, started
-from anacp.serve.teacher import State, Teacher
+from anacp.serve.teacher import Teacher
 from anacp.serve.working import Worker
 
 THUMBNAIL = 256  # pixels of the longer side
@@ -42,14 +47,15 @@ class Service:
             opening.callback(self.journal.close)
             empty, state = started(model, self.journal, empty)
             self._listeners: list[Callable[[int, int], None]] = []
-            self.solver = Solver(state, self._solved, self.save)
-            self.teacher = Teacher(self.journal, empty, state, self._changed)
-            self.gatherer = Gatherer(state.classifier.encoder, lambda: self.solver.snapshot)
-            self.encoder = state.classifier.encoder
             self._saved = state.version if model.exists() else -1
+            self.solver, self.saver = Solver(state, self._solved), Saver(self._saved, self.save)
+            self.teacher = Teacher(self.journal, empty, state, self._changed)
+            self.pile, self.annotations = Pile(self.teacher), Annotations(self.teacher)
+            self.encoder = state.classifier.encoder
+            self.gatherer = Gatherer(self.encoder, self.answering)
             self.worker = Worker(self)
             self._closing = opening.pop_all()
-        for thread in (self.solver, self.gatherer, self.worker):
+        for thread in (self.solver, self.saver, self.gatherer, self.worker):
             thread.start()
 
     def __enter__(self) -> Self:
@@ -70,8 +76,12 @@ class Service:
 
     @property
     def snapshot(self) -> Snapshot:
-        """What answers now: what was known when it was solved last."""
+        """What answers now: the newest version that has probabilities and tells the unknown."""
         return self.solver.snapshot
+
+    def answering(self, *, early: bool = False) -> Snapshot:
+        """Return what answers now; early, the newest version that says which labels are likelier."""
+        return self.solver.newest if early else self.solver.snapshot
 
     def listen(self, listener: Callable[[int, int], None]) -> None:
         """Have someone told of each change: the version, and the version that answers."""
@@ -82,7 +92,9 @@ class Service:
         self._tell(state.version, self.solver.snapshot.version)
 
     def _solved(self, snapshot: Snapshot) -> None:
-        self._tell(self.teacher.state.version, snapshot.version)
+        self._tell(self.teacher.state.version, self.solver.snapshot.version)
+        if snapshot.settled:
+            self.saver.give(snapshot)
 
     def _tell(self, version: int, solved: int) -> None:
         for listener in self._listeners:
@@ -119,5 +131,13 @@ class Service:
             self.worker.end()
             self.gatherer.stop()
             self.solver.stop()
+            self.saver.stop()
             newest = self.teacher.state
-            self.save(self.snapshot if self.snapshot.version == newest.version else solved(newest))
+            last = self.snapshot if self.snapshot.version == newest.version else settled(solved(newest))
+            try:
+                self.save(last)
+            except DiskError as problem:
+                raise DiskError(
+                    f"{problem} Nothing is lost: {self.journal.path} has all that was answered, and the next start "
+                    "takes it from there."
+                ) from problem

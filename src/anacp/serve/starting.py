@@ -12,10 +12,10 @@ from sklearn.base import clone
 from anacp.errors import MismatchError, MissingDataError, NumericalError
 from anacp.files import open_regular
 from anacp.methods import Classifier, find_method
+from anacp.serve.changes import State
 from anacp.serve.journal import Journal
 from anacp.serve.records import Event, Move, Stack
 from anacp.serve.replaying import replayed, without
-from anacp.serve.teacher import State
 
 
 def started(model: Path, journal: Journal, empty: Classifier | None) -> tuple[Classifier, State]:

@@ -9,13 +9,14 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
 from anacp.datasets import Labelled, read_labelled
-from anacp.errors import AnacpError
+from anacp.errors import AnacpError, DiskError
 from anacp.items import EncodedImage, HeldImage
 
 if TYPE_CHECKING:
     from anacp.serve.service import Service
 
 AT_ONCE = 16  # examples that are learned together: others get their turn in between
+AGAIN = 5.0  # seconds until what a full disk stopped is tried again
 JobState = Literal["running", "done", "stopped", "failed"]
 
 
@@ -80,25 +81,36 @@ class Worker(threading.Thread):
 
     def run(self) -> None:
         """Do what is to be done, again and again."""
-        while not self._ending:
+        while True:
             self._wakes.clear()
+            if self._ending:
+                return
             running = [job for job in reversed(self.jobs()) if job.state == "running"]
             if not running:
                 self._wakes.wait()
                 continue
-            self._do(running[0])
+            try:
+                self._do(running[0])
+            except DiskError as problem:  # the journal's: what was learned stays, and it goes on when there is room
+                self._wait(running[0], str(problem))
+
+    def _wait(self, job: Job, problem: str) -> None:
+        with self._lock:
+            self._jobs[job.id] = replace(self._jobs[job.id], problem=problem, seconds_left=None)
+        self._wakes.wait(AGAIN)
 
     def _do(self, job: Job) -> None:
         try:
             found = read_labelled(job.folder, on_error="skip", modality=self._service.modality)
             done = self._learn(job, found)
+            with self._lock:
+                if done and self._jobs[job.id].state == "running":
+                    self._note(replace(self._jobs[job.id], state="done", seconds_left=0.0))
+        except DiskError:
+            raise
         except (AnacpError, OSError) as problem:
             with self._lock:
                 self._note(replace(self._jobs[job.id], state="failed", problem=str(problem), seconds_left=None))
-            return
-        with self._lock:
-            if done and self._jobs[job.id].state == "running":
-                self._note(replace(self._jobs[job.id], state="done", seconds_left=0.0))
 
     def _learn(self, job: Job, found: Labelled) -> bool:
         start, total = monotonic(), len(found.items)
@@ -111,7 +123,8 @@ class Worker(threading.Thread):
             left = (monotonic() - start) / done * (total - done)
             with self._lock:
                 if self._jobs[job.id].state == "running":
-                    self._note(replace(self._jobs[job.id], done=done, total=total, seconds_left=round(left, 1)))
+                    now = replace(self._jobs[job.id], done=done, total=total, seconds_left=round(left, 1))
+                    self._note(replace(now, problem=None))
         return True
 
     def _piece(self, items: Sequence[Any], labels: Sequence[str]) -> None:
@@ -138,7 +151,7 @@ class Worker(threading.Thread):
         service.teacher.learn(contents, [label_of[one.digest] for one in contents], source="a folder")
 
     def _note(self, job: Job) -> None:
-        self._jobs[job.id] = job
         row = job.id, job.folder, job.state, job.done, job.total, job.problem
         with self._service.teacher.alone(), self._journal.writing() as write:
             write("INSERT OR REPLACE INTO jobs VALUES (?, ?, ?, ?, ?, ?)", row)
+        self._jobs[job.id] = job

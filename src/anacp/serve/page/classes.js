@@ -8,6 +8,12 @@ import { known, ofTexts, state } from "./state.js";
 import { chooser, takesDrops } from "./taking.js";
 
 const DRAFTS = "anacp-drafts"; // names that were typed, of classes without an example yet
+const BEGINNING = {
+  photos: ["Name a class, and drop a few photos of it.", "Do the same for another class: two are enough to begin.",
+    "Ask about a photo that it has not seen. Whatever is wrong is corrected or undone."],
+  texts: ["Name a class, and type a few sentences of it.", "Do the same for another class: two are enough to begin.",
+    "Ask about a sentence that it has not seen. Whatever is wrong is corrected or undone."],
+};
 const cards = new Map();
 const drafts = new Set(JSON.parse(sessionStorage.getItem(DRAFTS) ?? "[]"));
 let parts = null;
@@ -68,8 +74,10 @@ export function showClasses(place) {
   const head = make("div", { class: "head" }, make("h2", {}, "Classes"), search);
   for (const card of cards.values()) observer.unobserve(card.element);
   cards.clear();
-  parts = { grid, search, field, none };
-  place.append(head, element, grid, none);
+  const beginning = make("ol", { class: "beginning" }, (ofTexts() ? BEGINNING.texts : BEGINNING.photos)
+    .map((words) => make("li", {}, words)));
+  parts = { grid, search, field, none, beginning };
+  place.append(head, element, beginning, grid, none);
   update();
 }
 
@@ -98,4 +106,5 @@ export function update() {
   });
   parts.search.hidden = all.length < 2;
   parts.none.textContent = wanted && !shown.length ? `No class is called like “${wanted}”.` : "";
+  parts.beginning.hidden = all.length > 0;
 }

@@ -38,15 +38,16 @@ export function confirm(title, words, agree) {
   });
 }
 
-// Resolves to the token; asks again until there is one.
-export function askToken() {
+// Resolves to the token; asks again until there is one. `again`: the one before was refused.
+export function askToken(again = false) {
   return new Promise((resolve) => {
     const field = make("input", { type: "password", autocomplete: "off", "aria-label": "Token", required: true });
     const form = make("form", { class: "row", submit: (event) => { event.preventDefault(); dialog.close(); } },
       field, make("button", { class: "main" }, "Go on"));
-    const dialog = open("This model asks for a token", make("p", {},
-      "`anacp serve` printed it once, when it started. It is kept until this tab is closed."), form);
-    dialog.addEventListener("close", () => resolve(field.value.trim() || askToken()));
+    const dialog = open("This model asks for a token",
+      again && make("p", { role: "alert", class: "wrong" }, "That was not it."),
+      make("p", {}, "`anacp serve` printed it once, when it started. It is kept until this tab is closed."), form);
+    dialog.addEventListener("close", () => resolve(field.value.trim() || askToken(again)));
     field.focus();
   });
 }

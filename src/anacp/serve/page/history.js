@@ -27,19 +27,22 @@ function words(event) {
   return `${what} ${counted(event.n, "example")}${few ? `: ${few}` : ""}`;
 }
 
+// Takes back an event and all that came after it, by then: more may have been done since it was shown.
+async function undoTo(version) {
+  const { events } = await service.history(SHOWN);
+  await undo(events.filter((event) => !event.undone && event.version >= version).length);
+}
+
 export async function showHistory() {
   const { events } = await service.history(SHOWN);
-  let steps = 0; // how many an undo to there takes back; a file that was opened is where undoing ends
-  let isBefore = false;
+  let isBefore = false; // a file that was opened is where undoing ends
   const rows = events.map((event) => {
     isBefore ||= event.what === "open";
-    steps += event.undone ? 0 : 1;
-    const back = steps;
     return make("li", { class: event.undone ? "undone" : "" },
       make("span", { class: "what" }, words(event)),
       faint(event.undone ? "undone" : ago(event.when)),
-      !event.undone && !isBefore
-        && button("Undo", () => undo(back), { class: "quiet", "aria-label": `Undo to before: ${words(event)}` }));
+      !event.undone && !isBefore && button("Undo", () => attempt(() => undoTo(event.version)),
+        { class: "quiet", "aria-label": `Undo to before: ${words(event)}` }));
   });
   fill(find("#history"), make("h2", { id: "history-title" }, "History"),
     rows.length ? make("ol", { class: "steps" }, rows) : note("Nothing was done yet."));

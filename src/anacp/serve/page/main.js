@@ -15,6 +15,7 @@ import { selection } from "./selection.js";
 import { follow, whenRefused } from "./service.js";
 import { disconnected, ofTexts, reached, refresh, state, whenChanged } from "./state.js";
 import { pasted } from "./taking.js";
+import { goOn } from "./uploads.js";
 import { look as lookAtWork } from "./work.js";
 
 let panels = [];
@@ -55,6 +56,8 @@ function showFacts() {
   const facts = `${counted(model.classes.length, "class", "classes")} · ${counted(model.n_examples, "example")}`;
   find("#model-facts").textContent = connected ? facts : "Not connected. Trying again …";
   document.body.classList.toggle("lost", !connected);
+  find("#problem").hidden = !model.problem;
+  find("#problem").textContent = model.problem ?? "";
   find("#undo").disabled = !model.can_undo;
   find("#redo").disabled = !model.can_redo;
   fill(find("#class-names"), model.classes.map(({ label }) => make("option", { value: label })));
@@ -127,6 +130,7 @@ async function start() {
   for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => event.preventDefault());
   follow((versions) => attempt(() => reached(versions)), disconnected);
   lookAtWork().catch(() => null);
+  goOn().catch(complain);
 }
 
 start().catch(complain);

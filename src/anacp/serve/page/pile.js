@@ -1,6 +1,6 @@
 // The pile of what has no label yet: the most uncertain first, answered with one key.
 
-import { bar, button, classField, counted, faint, fill, make, note, nothing, percent, strong } from "./dom.js";
+import { bar, button, classField, counted, faint, fill, find, make, note, nothing, percent, strong } from "./dom.js";
 import { isOpen } from "./dialogs.js";
 import { seen } from "./examples.js";
 import { attempt } from "./messages.js";
@@ -13,6 +13,7 @@ const AHEAD = 24;
 let place = null;
 let items = [];
 let total = 0;
+let looked = null; // the one that is shown, by its id
 const skipped = new Set();
 
 export function pileSection() {
@@ -53,11 +54,18 @@ export async function updatePile() {
   if (!answer) return;
   total = answer.total;
   items = answer.pile.filter((item) => !skipped.has(item.id));
+  const named = isTyping() ? items.findIndex((item) => item.id === looked) : -1;
+  if (named > 0) items.unshift(...items.splice(named, 1)); // what somebody types a name for stays
   if (!items.length && answer.pile.length) { // once through: what was skipped comes again
     skipped.clear();
     items = answer.pile;
   }
   show();
+}
+
+function isTyping() {
+  const field = find("#pile-label", place);
+  return field !== null && (field === document.activeElement || field.value !== "");
 }
 
 function choices(item) {
@@ -68,6 +76,9 @@ function choices(item) {
 
 function show() {
   const [item, ...others] = items;
+  const typed = item && item.id === looked ? find("#pile-label", place) : null; // a name that is being typed
+  const typing = typed === document.activeElement;
+  looked = item?.id ?? null;
   if (!item) {
     fill(place, nothing("The pile is empty. ", ofTexts() ? "Paste sentences below." : "Drop photos or a folder here."));
     return;
@@ -93,8 +104,9 @@ function show() {
           button([make("kbd", {}, "Delete"), " Leave out"], leaveOut, { class: "quiet" })))),
     others.length > 0 && make("ul", { class: "ahead", "aria-label": "Next on the pile" },
       others.slice(0, 8).map((one) => make("li", {}, seen(one)))));
-  if (had && !place.contains(document.activeElement)) place.focus();
-  field.blur();
+  if (typed) field.value = typed.value;
+  if (typed && typing) field.focus();
+  else if (had && !place.contains(document.activeElement)) place.focus();
 }
 
 async function answer(label) {

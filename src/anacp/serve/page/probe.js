@@ -66,10 +66,18 @@ export async function again() {
   asking = own;
   parts.answer.classList.add("asking");
   try {
-    const { answers, version } = await service.predict([content], state.model.version, { signal: own.signal });
-    if (asking === own) told(answers[0], version);
+    let found = { version: state.model.version, settled: false };
+    for (const early of [true, false]) {
+      if (found.settled) break;
+      found = await service.predict([content], found.version, early, { signal: own.signal });
+      if (asking !== own) break;
+      told(found.answers[0], found.version);
+      parts.answer.classList.toggle("early", !found.settled);
+    }
   } catch (error) {
-    if (error.name !== "AbortError") { told(); complain(error); }
+    if (error.name === "AbortError") return undefined;
+    told();
+    if (error.code !== "nothing_learned") complain(error); // everything was undone meanwhile
   }
   return undefined;
 }
@@ -77,7 +85,7 @@ export async function again() {
 function told(answer = null, version = null) {
   if (!parts) return;
   const { answer: place, form } = parts;
-  place.classList.remove("asking");
+  place.classList.remove("asking", "early");
   form.hidden = content === null;
   if (version !== null) place.dataset.version = version;
   if (!answer) {
@@ -86,12 +94,17 @@ function told(answer = null, version = null) {
     return;
   }
   const best = answer.top[0];
-  const headline = answer.unknown
-    ? make("p", { class: "verdict unknown" }, strong("unknown"), faint("none of the classes; most like"))
-    : make("p", { class: "verdict" }, strong(best.label), make("span", {}, percent(best.probability)));
   const rows = answer.top.map(({ label, probability }) => make("li", { class: answer.unknown ? "doubted" : "" },
-    make("span", { class: "name" }, label), bar(probability), make("span", { class: "number" }, percent(probability))));
-  fill(place, headline, make("ol", { class: "chances", "aria-label": "Probabilities" }, rows));
+    make("span", { class: "name" }, label), bar(probability ?? 0),
+    make("span", { class: "number" }, probability === null ? "…" : percent(probability))));
+  fill(place, headline(answer, best), make("ol", { class: "chances", "aria-label": "Probabilities" }, rows));
+}
+
+function headline({ unknown, probability }, best) {
+  const says = (kind, word, ...more) => make("p", { class: `verdict ${kind}` }, strong(word), ...more);
+  if (unknown) return says("unknown", "unknown", faint("none of the classes; most like"));
+  if (probability === null) return says("early", best.label, faint("is likeliest; how likely is being worked out"));
+  return says("", best.label, make("span", {}, percent(probability)));
 }
 
 export function focusProbe() {

@@ -12,6 +12,7 @@ export class ServiceError extends Error {
 
 const TOKEN = "anacp-token";
 let askForToken = null;
+let asking = null;
 
 // What asks a person for the token, where the service wants one.
 export function whenRefused(ask) {
@@ -23,6 +24,16 @@ function headers(more = {}) {
   return { "X-Anacp": "1", ...(token ? { Authorization: `Bearer ${token}` } : {}), ...more };
 }
 
+// Asks for another token than the one that was refused, once for all requests that wait for it.
+function token(refused) {
+  if (headers().Authorization !== refused) return null; // it came meanwhile
+  asking ??= askForToken(Boolean(refused)).then((given) => {
+    sessionStorage.setItem(TOKEN, given);
+    asking = null;
+  });
+  return asking;
+}
+
 async function request(path, options = {}) {
   let answer;
   try {
@@ -32,7 +43,7 @@ async function request(path, options = {}) {
     throw new ServiceError(0, { message: "The service does not answer.", advice: "Is `anacp serve` still running?" });
   }
   if (answer.status === 401 && askForToken) {
-    sessionStorage.setItem(TOKEN, await askForToken());
+    await token(headers().Authorization);
     return request(path, options);
   }
   if (!answer.ok) {
@@ -66,8 +77,10 @@ const query = (values) => new URLSearchParams(Object.entries(values).filter(([, 
 export const service = {
   model: () => get("v1/model"),
   learn: (contents, label) => post("v1/learn?on_error=skip", body(contents, { label })),
-  // What a version says, or a later one: the service waits until it can.
-  predict: (contents, after, options) => post(`v1/predict?k=5&unknown=1&after=${after}`, body(contents), options),
+  // What a version says, or a later one: the service waits until it can. Early, it says which labels are likelier as
+  // soon as it knows, without probabilities if these take longer (`settled` is false).
+  predict: (contents, after, early, options) =>
+    post(`v1/predict?k=5&unknown=1&after=${after}&early=${early ? 1 : 0}`, body(contents), options),
   forget: (ids) => post("v1/forget", { ids }),
   relabel: (ids, label) => post("v1/relabel", { ids, label }),
   rename: (old, name) => post("v1/classes/rename", { old, new: name }),

@@ -15,6 +15,7 @@ export function begin(what, total) {
     what, total, done: 0, started: performance.now(), stopped: false,
     stop: () => { task.stopped = true; },
     progress: (done) => { task.done = done; show(); },
+    waits: (problem) => { if (task.problem !== problem) { task.problem = problem; show(); } },
     end: () => { own.delete(task); show(); },
   };
   own.add(task);
@@ -34,13 +35,14 @@ export function duration(seconds) {
   return `${(seconds / 3600).toFixed(1)} h left`;
 }
 
-function line({ what, done, total, left, stop }) {
+function line({ what, done, total, left, stop, problem }) {
   const share = total ? done / total : 0;
   return make("div", { class: "work" },
     make("span", { class: "what" }, what),
     make("progress", { max: total || 1, value: done, "aria-label": what }),
     bar(share),
-    faint(`${done.toLocaleString("en")} of ${counted(total, "item")} ${duration(left)}`),
+    faint(`${done.toLocaleString("en")} of ${counted(total, "item")} ${problem ? "" : duration(left)}`),
+    problem && make("span", { class: "waits", role: "status" }, `It waits, and goes on by itself: ${problem}`),
     stop && button("Stop", stop, { "aria-label": `Stop: ${what}` }));
 }
 

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
-from anacp.serve.batching import Judged, Seen
+from anacp.serve.batching import Judged, Question, Ranked, Seen
+from anacp.serve.changes import Change
+from anacp.serve.fetching import LabelStudio
 from anacp.serve.following import Follower
 from anacp.serve.limits import Limits
 from anacp.serve.looking_back import LookingBack
 from anacp.serve.records import Content, Example
 from anacp.serve.refusals import RefusedError
 from anacp.serve.service import Service
-from anacp.serve.teacher import Change
 from anacp.serve.uploads import Upload
 
 T = TypeVar("T")
@@ -32,6 +35,8 @@ class Context:
     follower: Follower
     limits: Limits
     looking_back: LookingBack
+    label_studio: LabelStudio | None = None  # where photos of its tasks are fetched
+    changing: Executor = field(default_factory=lambda: ThreadPoolExecutor(1, "anacp-changing"))
 
     async def see(self, upload: Upload) -> Seen:
         """Return what the model sees of an upload."""
@@ -39,7 +44,13 @@ class Context:
 
     async def judge(self, items: Any, keep: float | None) -> tuple[Seen, Judged | None]:
         """Return what the model sees, and says."""
-        return await asyncio.wrap_future(self.service.gatherer.judge(items, keep))
+        seen, said = await self.ask(items, Question(keep))
+        assert not isinstance(said, Ranked), "only early questions are answered by what is not settled"
+        return seen, said
+
+    async def ask(self, items: Any, question: Question) -> tuple[Seen, Judged | Ranked | None]:
+        """Return what the model sees, and says, perhaps early."""
+        return await asyncio.wrap_future(self.service.gatherer.judge(items, question))
 
     async def readable(self, upload: Upload, *, skip: bool = False) -> tuple[list[Content], list[dict[str, str]]]:
         """Return what is kept of an upload, and what of it cannot be read; if that is not to be skipped, refuse all."""
@@ -55,6 +66,10 @@ class Context:
             raise RefusedError(422, "unreadable", f"{first}{more}", "Leave it out, or send on_error=skip.")
         contents = await self.apart(self.service.contents, upload.items, upload.names, seen)
         return contents, problems
+
+    async def change(self, work: Callable[..., T], *given: Any, **named: Any) -> T:
+        """Change the model, in a thread of its own: changes that wait for a slow disk do not keep those who read."""
+        return await asyncio.get_running_loop().run_in_executor(self.changing, partial(work, *given, **named))
 
     async def apart(self, work: Callable[..., T], *given: Any, **named: Any) -> T:
         """Do something that takes a while in a thread."""

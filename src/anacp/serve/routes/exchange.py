@@ -113,7 +113,7 @@ def router(context: Context) -> APIRouter:
             content = waiting.get(asked.token)
         if content is None:
             raise missing("a model that was previewed", asked.token, "POST /v1/import/preview first.")
-        change = await context.apart(service.teacher.merge, content, expected=expected(request))
+        change = await context.change(service.teacher.merge, content, expected=expected(request))
         with lock:
             waiting.pop(asked.token, None)
         return changed(change, {"new": change.new, "known": change.known})

@@ -34,6 +34,7 @@ def router(context: Context) -> APIRouter:
         classes = classifier.classes_.tolist() if classifier.n_examples else []
         body: dict[str, Any] = {
             "name": service.model.name,
+            "id": journal.id,
             "modality": f"{service.modality}s",
             "backbone": service.encoder.name,
             "learner": type(classifier.learner).__name__,
@@ -45,7 +46,8 @@ def router(context: Context) -> APIRouter:
             "solve_seconds": round(snapshot.seconds, 3),
             "pile": reading.n_on_pile(journal),
         }
-        return answered(body | ({"problem": snapshot.problem} if snapshot.problem else {}), state.version)
+        problem = snapshot.problem or service.saver.problem
+        return answered(body | ({"problem": problem} if problem else {}), state.version)
 
     @routes.get("/v1/classes", summary="What is to be expected of each class")
     async def classes() -> Response:

@@ -32,7 +32,7 @@ def router(context: Context) -> APIRouter:
     async def add(request: Request) -> Response:
         upload = await uploaded(request, service.modality, context.limits)
         contents, skipped = await context.readable(upload, skip=True)
-        added = await context.apart(service.teacher.put_on_pile, contents)
+        added = await context.change(service.pile.put, contents)
         return answered({"added": added, "skipped": skipped}, service.state.version)
 
     @routes.get("/v1/pile", summary="What waits for a label, the most uncertain first")
@@ -42,12 +42,12 @@ def router(context: Context) -> APIRouter:
     @routes.post("/v1/pile/{identifier}/label", summary="Learn something of the pile as a class")
     async def label(request: Request, identifier: str, asked: OneClass) -> Response:
         digest, version = digest_of(identifier), expected(request)
-        change = await context.apart(service.teacher.label_pile, digest, asked.label, expected=version)
+        change = await context.change(service.pile.label, digest, asked.label, expected=version)
         return changed(change, {"new": change.new, "known": change.known})
 
     @routes.delete("/v1/pile/{identifier}", summary="Take something off the pile, unlearned")
     async def remove(identifier: str) -> Response:
-        if not await context.apart(service.teacher.take_off_pile, digest_of(identifier)):
+        if not await context.change(service.pile.take_off, digest_of(identifier)):
             raise missing("something on the pile", identifier, "GET /v1/pile lists it.")
         return answered({"removed": 1}, service.state.version)
 
@@ -72,8 +72,8 @@ class Guesses:
                 body = [shown(one) | {"guess": None} for one in items[:limit]]
                 return {"pile": body, "total": len(items)}, snapshot.version
             if self._known is None or self._known != (snapshot.version, items):
-                judged = snapshot.classifier.learner.judged(x, keep=KEEP)
-                self._known, self._judged = (snapshot.version, items), Judged(snapshot.version, *judged)
+                judged = Judged(snapshot.version, *snapshot.classifier.learner.judged(x, keep=KEEP))
+                self._known, self._judged = (snapshot.version, items), judged
             judged_now = self._judged
         assert judged_now is not None
         if judged_now.probabilities.shape[1] < 2:

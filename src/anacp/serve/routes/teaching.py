@@ -51,7 +51,7 @@ class Steps(BaseModel):
 def router(context: Context) -> APIRouter:
     """Return the routes of one service."""
     routes = APIRouter(tags=["teaching"])
-    service, teacher, apart = context.service, context.service.teacher, context.apart
+    service, teacher = context.service, context.service.teacher
 
     @routes.post(
         "/v1/learn", summary="Learn photos or texts as a class", openapi_extra=uploads_of(UPLOADED, label="cat")
@@ -61,7 +61,7 @@ def router(context: Context) -> APIRouter:
         label, version = upload.text("label"), expected(request)
         skip = "skip" in (on_error, upload.fields.get("on_error"))
         contents, skipped = await context.readable(upload, skip=skip)
-        change = await apart(teacher.learn, contents, [label] * len(contents), expected=version)
+        change = await context.change(teacher.learn, contents, [label] * len(contents), expected=version)
         body: dict[str, Any] = {
             "new": change.new,
             "known": change.known + len(upload.items) - len(skipped) - len(contents),
@@ -81,31 +81,31 @@ def router(context: Context) -> APIRouter:
         digests = [digest_of(one) for one in texts_in(upload.fields, "ids")]
         contents, _ = await context.readable(upload) if upload.items else ([], [])
         every = [*digests, *(one.digest for one in contents)]
-        change = await apart(teacher.forget, every, contents, expected=expected(request))
+        change = await context.change(teacher.forget, every, contents, expected=expected(request))
         return changed(change, {"forgotten": change.forgotten})
 
     @routes.post("/v1/relabel", summary="Move examples into a class")
     async def relabel(request: Request, asked: Relabel) -> Response:
         digests = [digest_of(one) for one in asked.ids]
-        change = await apart(teacher.relabel, digests, asked.label, expected=expected(request))
+        change = await context.change(teacher.relabel, digests, asked.label, expected=expected(request))
         return changed(change, {"moved": [{"id": move.digest.hex(), "from": move.before} for move in change.moved]})
 
     @routes.post("/v1/classes/rename", summary="Give a class another name")
     async def rename(request: Request, asked: Rename) -> Response:
-        return changed(await apart(teacher.rename, asked.old, asked.new, expected=expected(request)), {})
+        return changed(await context.change(teacher.rename, asked.old, asked.new, expected=expected(request)), {})
 
     @routes.post("/v1/classes/join", summary="Make classes one")
     async def join(request: Request, asked: Join) -> Response:
-        return changed(await apart(teacher.join, asked.labels, asked.into, expected=expected(request)), {})
+        return changed(await context.change(teacher.join, asked.labels, asked.into, expected=expected(request)), {})
 
     @routes.post("/v1/classes/delete", summary="Forget all examples of a class")
     async def delete(request: Request, asked: OneClass) -> Response:
-        change = await apart(teacher.delete_class, asked.label, expected=expected(request))
+        change = await context.change(teacher.delete_class, asked.label, expected=expected(request))
         return changed(change, {"forgotten": change.forgotten})
 
     @routes.delete("/v1/classes/{label:path}", summary="Forget all examples of a class")
     async def delete_by_path(request: Request, label: str) -> Response:
-        change = await apart(teacher.delete_class, label, expected=expected(request))
+        change = await context.change(teacher.delete_class, label, expected=expected(request))
         return changed(change, {"forgotten": change.forgotten})
 
     async def steps_of(request: Request) -> int:
@@ -113,10 +113,10 @@ def router(context: Context) -> APIRouter:
 
     @routes.post("/v1/undo", summary="Take the last changes back")
     async def undo(request: Request) -> Response:
-        return changed(await apart(teacher.undo, await steps_of(request), expected=expected(request)), {})
+        return changed(await context.change(teacher.undo, await steps_of(request), expected=expected(request)), {})
 
     @routes.post("/v1/redo", summary="Make changes again that were taken back")
     async def redo(request: Request) -> Response:
-        return changed(await apart(teacher.redo, await steps_of(request), expected=expected(request)), {})
+        return changed(await context.change(teacher.redo, await steps_of(request), expected=expected(request)), {})
 
     return routes

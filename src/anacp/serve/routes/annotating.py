@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import xml.etree.ElementTree as ElementTree
@@ -66,6 +67,25 @@ def router(context: Context) -> APIRouter:
     def version() -> str:
         return str(service.snapshot.version)
 
+    async def item_of(task: Any, interface: Interface) -> Any:
+        """Return what a task is about, or why that cannot be looked at."""
+        try:
+            value = _value(task, interface)
+            if service.modality == "text":
+                return value
+            if value.startswith("data:"):
+                return _held(value)
+            if context.label_studio is None:
+                raise RefusedError(
+                    422,
+                    "task",
+                    "Expected a photo as data:image/…;base64, got an address.",
+                    "Nothing is fetched unless the service is started with --label-studio ADDRESS.",
+                )
+            return await context.apart(context.label_studio.fetch, value)
+        except RefusedError as problem:
+            return problem
+
     @routes.get("/health", summary="Label Studio asks whether it lives")
     async def health() -> dict[str, str]:
         return {"status": "UP", "model_class": "anacp"}
@@ -85,7 +105,7 @@ def router(context: Context) -> APIRouter:
             raise RefusedError(
                 413, "too_many", f"Expected a list of at most {context.limits.items} tasks.", "Send fewer."
             )
-        found: list[Any] = [_item(task, interface, service.modality) for task in tasks]
+        found: list[Any] = await asyncio.gather(*(item_of(task, interface) for task in tasks))
         readable = [place for place, item in enumerate(found) if not isinstance(item, RefusedError)]
         results: list[dict[str, Any]] = [{"model_version": version(), "score": 0.0, "result": []} for _ in tasks]
         if readable and service.snapshot.classifier is not None:
@@ -113,20 +133,20 @@ def router(context: Context) -> APIRouter:
         label = _choice(annotation, interface)
         if label is None or annotation.get("was_cancelled"):
             return said(changed=False)
-        item = _item(task, interface, service.modality)
+        item = await item_of(task, interface)
         if isinstance(item, RefusedError):
             raise item
         check_texts([item], context.limits)
         name = str(item if isinstance(item, str) else item.name)
         contents, _ = await context.readable(Upload([item], [name], {}))
-        change = await context.apart(service.teacher.annotate, str(annotation.get("id")), contents[0], label)
+        change = await context.change(service.annotations.made, str(annotation.get("id")), contents[0], label)
         return said(changed=change.event is not None)
 
     async def forgotten(given: Mapping[str, Any]) -> Response:
         several = given.get("annotations") or [given.get("annotation")]
         several = several if isinstance(several, list) else []
         ids = [str(one["id"]) for one in several if isinstance(one, dict) and "id" in one]
-        change = await context.apart(service.teacher.unannotate, ids)
+        change = await context.change(service.annotations.gone, ids)
         return said(changed=change.event is not None)
 
     def said(*, changed: bool) -> Response:
@@ -167,25 +187,23 @@ def _choice(annotation: Mapping[str, Any], interface: Interface) -> str | None:
     return None
 
 
-def _item(task: Any, interface: Interface, modality: str) -> Any:
-    """Return what a task is about, or why that cannot be looked at: nothing is fetched from anywhere."""
+def _value(task: Any, interface: Interface) -> str:
+    """Return what a task says that it is about."""
     data = task.get("data") if isinstance(task, dict) else None
     value = data.get(interface.field) if isinstance(data, dict) else None
     if not isinstance(value, str):
-        return RefusedError(
+        raise RefusedError(
             422, "task", f"Expected a text as {interface.field!r} of the task, got none.", "Check the task."
         )
-    if modality == "text":
-        return value
+    return value
+
+
+def _held(value: str) -> HeldImage:
+    """Return the photo of a data URI."""
     kind, comma, encoded = value.partition(",")
-    if not (kind.startswith("data:image/") and kind.endswith(";base64") and comma):
-        return RefusedError(
-            422,
-            "task",
-            "Expected a photo as data:image/…;base64, got an address.",
-            "This service fetches nothing: send data URIs.",
-        )
     try:
-        return HeldImage("photo", base64.b64decode(encoded, validate=True))
+        if kind.startswith("data:image/") and kind.endswith(";base64") and comma:
+            return HeldImage("photo", base64.b64decode(encoded, validate=True))
     except (binascii.Error, ValueError):
-        return RefusedError(422, "task", "Expected a photo in base 64, got something else.", "Encode it.")
+        pass
+    raise RefusedError(422, "task", "Expected a photo as data:image/…;base64, got something else.", "Encode it.")
