@@ -39,6 +39,11 @@ def test_the_card_says_what_it_is(model: HubClassifier, tmp_path: Path) -> None:
     text = (tmp_path / "README.md").read_text()
     assert "| learned | 6 examples of 2 classes |" in text
     assert "| classes | blue, red |" in text
+    for name, value in model.learner.get_params().items():
+        assert f"| {name} | {value} |" in text
+    assert "anacp evaluate" in text
+    model.save_pretrained(tmp_path / "judged", model_card_kwargs={"metrics": {"accuracy": 0.95}})
+    assert "| accuracy | 0.95 |" in (tmp_path / "judged" / "README.md").read_text()
 
 
 def test_what_lies_beside_the_model_decides_nothing(model: HubClassifier, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -45,10 +46,23 @@ model = HubClassifier.from_pretrained("OWNER/NAME")
 print(model.answer(["…"]))
 ```
 
-It names only what it has learned. `anacp evaluate` says how well, on examples of yours; `predict(…, unknown="unknown")`
+## Intended uses and limitations
+
+It gives one of its classes to a whole photo or text. It names only what it has learned; `predict(…, unknown="unknown")`
 says what is none of its classes. Features of examples may be kept so that steps can be undone; `give_up_undo()` before
 it is shared keeps none.
+
+## Hyperparameters
+
+| hyperparameter | value |
+|---|---|
+{parameters}
+
+## Evaluation results
+
+{results}
 """
+NOT_JUDGED = "None are stated. `anacp evaluate` says how well it does, on examples of yours."
 
 
 class HubClassifier(Classifier, ModelHubMixin, library_name="anacp"):
@@ -90,8 +104,11 @@ class HubClassifier(Classifier, ModelHubMixin, library_name="anacp"):
             path = Path(hf_hub_download(model_id, MODEL_FILE, **options))
         return cls.load(path, backbone=backbone, engine=engine, device=device, remote_code=remote_code)
 
-    def generate_model_card(self, *args: Any, **kwargs: Any) -> ModelCard:
-        """Return what the Hub shows of it: facts of the model, and how to use it."""
+    def generate_model_card(self, *args: Any, metrics: Mapping[str, float] | None = None, **kwargs: Any) -> ModelCard:
+        """Return what the Hub shows of it: facts of the model, how to use it, its parameters, and how well it does.
+
+        `metrics` is what you measured, by name; `save_pretrained` takes it as `model_card_kwargs={"metrics": …}`.
+        """
         facts = self._facts()
         learned = f"{counted(facts['examples'], 'example')} of {counted(facts['classes'], 'class')}"
         names = listed(self.classes_.tolist(), 20, show=lambda one: visible(one).replace("|", "\\|"))
@@ -103,6 +120,8 @@ class HubClassifier(Classifier, ModelHubMixin, library_name="anacp"):
                 backbone=facts["backbone"],
                 learner=facts["method"],
                 version=__version__,
+                parameters=_rows(self.learner.get_params()),
+                results="| metric | value |\n|---|---|\n" + _rows(metrics) if metrics else NOT_JUDGED,
             )
         )
 
@@ -116,3 +135,8 @@ class HubClassifier(Classifier, ModelHubMixin, library_name="anacp"):
             "examples": self.n_examples,
             "classes": len(self.classes_),
         }
+
+
+def _rows(stated: Mapping[str, Any]) -> str:
+    """Return the rows of a table of two columns."""
+    return "\n".join(f"| {name} | {visible(value)} |".replace("\n", " ") for name, value in sorted(stated.items()))
