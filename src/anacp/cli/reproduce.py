@@ -38,6 +38,15 @@ def reproduce(
     substitute: Annotated[
         bool, typer.Option("--substitute", help="Run on what every installation has, and say so on every page.")
     ] = False,
+    frozen: Annotated[
+        bool, typer.Option("--frozen", help="With --substitute: adapt the backbone in no row, which takes long.")
+    ] = False,
+    reuse: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder with runs: those that are equal but for their names are not run again.", show_default=False
+        ),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option(help="Folder for runs and report; by default anacp-TABLE.", show_default=False)
     ] = None,
@@ -57,13 +66,15 @@ def reproduce(
         seeds=numbers(seeds),
         quick=quick,
         substitute=substitute,
+        frozen=frozen,
     )
     _say(made, table, console)
     runs = made.specifications
     folder = output or Path(f"anacp-{table}{'-substitute' if substitute else ''}{'-quick' if quick else ''}")
     shown = cli.ShownSweep(console, len(runs))
     with kept(lambda: "What is finished is kept: run the same command to resume."):
-        shown.follow(experiments.sweep(runs, folder, jobs=1 if table == "efficiency" else jobs, report=shown.working))
+        jobs = 1 if table == "efficiency" else jobs
+        shown.follow(experiments.sweep(runs, folder, jobs=jobs, reuse=reuse, report=shown.working))
     results = shown.results(runs)
     written = reports.report([folder], folder / "report.html", formats=("html", "md", "tex", "csv"))
     if as_json:

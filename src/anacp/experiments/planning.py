@@ -10,13 +10,14 @@ from anacp.backbones import backbone as load_backbone
 from anacp.backbones import preset
 from anacp.catalogue import METHODS
 from anacp.datasets import open_dataset
-from anacp.errors import AnacpError, MissingDataError
+from anacp.errors import AnacpError, MissingDataError, ParameterError
 from anacp.experiments.specification import Specification
 from anacp.names import Names
 from anacp.paper import METHOD, TABLES, Cell, PaperRow, PaperTable
 
-# Backbones that methods and adaptation have settings for, by the beginning of their names; others have DINO-v2's.
-FAMILIES = ("mocov3", "minilm")
+# Whose settings methods and adaptation have, by the beginning of the backbone's name; others have DINO-v2's. MPNet was
+# trained as MiniLM was, on the same pairs: it has the settings chosen for that, and none of its own.
+FAMILIES = {"mocov3": "mocov3", "minilm": "minilm", "mpnet": "minilm"}
 EVERY = ("analytic", "all")
 
 
@@ -50,6 +51,7 @@ def plan(
     seeds: Sequence[int] = (0, 1, 2),
     quick: bool = False,
     substitute: bool = False,
+    frozen: bool = False,
 ) -> PlannedTable:
     """Return the runs of one of the paper's tables, each with the cell that it stands for.
 
@@ -60,7 +62,7 @@ def plan(
     datasets : sequence of str
         Some of the table's data sets, or any other that `open_dataset` takes; all of the table's if left out.
     backbone : str, optional
-        Another than the paper's.
+        Another than the paper's. As a substitute it takes the place of MiniLM, and stands alone unless data are named.
     methods : sequence of str
         Titles of rows, "analytic" (all that train no network on every task) or "all".
     seeds : sequence of int
@@ -69,10 +71,16 @@ def plan(
         Quick settings of the methods and the first seed only: to see the shape of a table, not its numbers.
     substitute : bool
         Run on what every installation has, labelled as such, instead of the paper's backbone and data.
+    frozen : bool
+        Adapt no backbone to the first task, in any row, and say so. Only with `substitute`.
     """
+    if frozen and not substitute:
+        raise ParameterError(
+            "Expected `frozen` with `substitute`, got it alone: rows that the paper adapts would not be the paper's."
+        )
     known = TABLES.find(table)
     rows = _rows(known, methods)
-    columns = _substitutes(known, datasets) if substitute else _columns(known, datasets, backbone)
+    columns = _substitutes(known, datasets, backbone, frozen) if substitute else _columns(known, datasets, backbone)
     reasons = [_missing(column) for column in columns]
     here = [column for column, reason in zip(columns, reasons, strict=True) if reason is None]
     made = [
@@ -104,12 +112,11 @@ def _rows(table: PaperTable, methods: Sequence[str]) -> list[PaperRow]:
 def _columns(table: PaperTable, datasets: Sequence[str], backbone: str | None) -> list[PlannedColumn]:
     published = {column.dataset: column for column in table.columns.values()}
     name = backbone or next(iter(published.values())).backbone
-    family = next((known for known in FAMILIES if name.startswith(known)), "dinov2")
     return [
         PlannedColumn(
             dataset,
             name,
-            family,
+            _family(name),
             adaptable=not _has_no_blocks(name),
             column=table.column_of(dataset, name),
             parameters=published[dataset].parameters if dataset in published else {},
@@ -118,11 +125,15 @@ def _columns(table: PaperTable, datasets: Sequence[str], backbone: str | None) -
     ]
 
 
+def _family(backbone: str) -> str:
+    return next((family for start, family in FAMILIES.items() if backbone.startswith(start)), "dinov2")
+
+
 def _has_no_blocks(backbone: str) -> bool:
     return not backbone.startswith("hf:") and preset(backbone).architecture.startswith("efficientnet")
 
 
-def _substitutes(table: PaperTable, datasets: Sequence[str]) -> list[PlannedColumn]:
+def _substitutes(table: PaperTable, datasets: Sequence[str], backbone: str | None, frozen: bool) -> list[PlannedColumn]:
     column = next(iter(table.columns.values()))
     stands_for = f"{table.title}: {table.backbone}"
     images = PlannedColumn(
@@ -137,15 +148,20 @@ def _substitutes(table: PaperTable, datasets: Sequence[str]) -> list[PlannedColu
             "first-session adaptation, which needs a transformer.",
         },
     )
+    name = backbone or "minilm-l6"
+    without = ", without first-session adaptation in any row" if frozen else ""
     texts = PlannedColumn(
         "clinc150",
-        "minilm-l6",
-        "minilm",
-        adaptable=True,
+        name,
+        _family(name),
+        adaptable=not frozen,
         column=None,
-        substitute={"for": stands_for, "note": "MiniLM on the 150 intents of CLINC150."},
+        substitute={
+            "for": stands_for,
+            "note": f"{'MiniLM' if backbone is None else backbone} on the 150 intents of CLINC150{without}.",
+        },
     )
-    if _missing(texts):
+    if backbone is None and _missing(texts):
         note = (
             "MiniLM features of the 150 intents of CLINC150, without first-session adaptation, which needs the texts: "
             "`anacp datasets card clinc150` says where they go."
@@ -153,7 +169,9 @@ def _substitutes(table: PaperTable, datasets: Sequence[str]) -> list[PlannedColu
         said = {"for": stands_for, "note": note}
         texts = replace(texts, dataset="sample:clinc150", backbone=None, adaptable=False, substitute=said)
     known = Names("substitute", {"clinc150": texts, "cifar100": images})
-    return [known.find(name.removeprefix("sample:")) for name in datasets or known]
+    return [
+        known.find(name.removeprefix("sample:")) for name in datasets or (known if backbone is None else ("clinc150",))
+    ]
 
 
 def _missing(column: PlannedColumn) -> str | None:

@@ -16,6 +16,7 @@ from anacp.experiments.results import EMBEDDING, ENVIRONMENT, MODEL, RESULTS, St
 from anacp.experiments.run_folder import RunFolder
 from anacp.experiments.specification import Specification
 from anacp.experiments.steps import Judged, follow
+from anacp.experiments.twins import tell_again
 from anacp.files import home
 from anacp.learners import Learner
 from anacp.methods import Classifier, Method, OnFeatures, TrainedMethod, load
@@ -35,6 +36,7 @@ def run(
     materials: Materials | None = None,
     report: Report | None = None,
     jobs: int = 1,
+    twin: str | Path | None = None,
 ) -> Iterator[Event]:
     """Yield a `Stepped` after every task and a `Finished` at the end; everything is in the folder by then.
 
@@ -56,6 +58,8 @@ def run(
         Told what takes long between steps, and how far it is.
     jobs : int
         How many runs go on side by side, for the record.
+    twin : path, optional
+        The folder of a finished run that differs in nothing but what it is called: its results are told again.
 
     Raises
     ------
@@ -76,13 +80,20 @@ def run(
         if result is not None:
             yield Finished(specification, result, reused=True)
             return
+        if twin is not None and tell_again(specification, Path(twin), place, fingerprint):
+            yield _finished(specification, place, reused=True)
+            return
         material = materials.prepare(specification, report)
         backbone = None if material.encoder is None else material.encoder.fingerprint
         place.write_json(ENVIRONMENT, environment(backbone=backbone, dataset=fingerprint, jobs=jobs))
         yield from _learn(specification, material, place, checkpoint_seconds, report)
-        result = place.finished()
-        assert result is not None
-        yield Finished(specification, result, reused=False)
+        yield _finished(specification, place, reused=False)
+
+
+def _finished(specification: Specification, place: RunFolder, *, reused: bool) -> Finished:
+    result = place.finished()
+    assert result is not None
+    return Finished(specification, result, reused=reused)
 
 
 def _learn(

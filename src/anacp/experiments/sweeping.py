@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from time import perf_counter
+from types import MappingProxyType
 from typing import Any
 
 from anacp.errors import ParameterError
 from anacp.experiments.events import Event, Failed, Finished, Stepped, Working
 from anacp.experiments.machine import cores, default_jobs, expected_bytes
 from anacp.experiments.material import Materials
+from anacp.experiments.results import load_runs
 from anacp.experiments.run_folder import RunFolder
 from anacp.experiments.runner import CHECKPOINT_SECONDS
 from anacp.experiments.specification import Specification
+from anacp.experiments.twins import finished_twins, substance
 from anacp.experiments.workers import attempt, side_by_side
 from anacp.progress import Report
 
@@ -91,12 +95,14 @@ def sweep(
     fresh: bool = False,
     restart_changed: bool = False,
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
+    reuse: str | Path | None = None,
     report: Callable[[Working], None] | None = None,
 ) -> Generator[Status, None, None]:
     """Run every specification in a folder of its own below `folder`; see `run`.
 
     Nothing runs before every specification was checked against its data and its folder. Features are extracted, and
-    backbones adapted, once for all, by the first run that needs them; others that need the same wait for it.
+    backbones adapted, once for all, by the first run that needs them; others that need the same wait for it. Runs that
+    differ in nothing but what they are called are computed once.
 
     Parameters
     ----------
@@ -109,6 +115,9 @@ def sweep(
         default as many as there are cores and memory for.
     fresh, restart_changed, checkpoint_seconds
         As for `run`.
+    reuse : path, optional
+        A folder of finished runs; those that differ from one of these in nothing but what they are called are not
+        computed again.
     report : callable, optional
         Told what takes long between steps.
     """
@@ -135,12 +144,18 @@ def sweep(
         yield _status(event, clock)
     if not waiting:
         return
+    twins = {} if reuse is None else finished_twins(load_runs(reuse, left_out=[]))
+    twins |= finished_twins(event.result for event in kept if isinstance(event, Finished))
+    first, again = _apart(waiting, twins)
     options = {"fresh": fresh, "restart_changed": restart_changed, "checkpoint_seconds": checkpoint_seconds}
-    left = [specification for specification, _ in waiting]
-    jobs = min(jobs or default_jobs(left, [sizes[one.folder] for one in left]), len(waiting))
+    left = [specification for specification, _ in first]
+    jobs = min(jobs or default_jobs(left, [sizes[one.folder] for one in left]), len(first)) if first else 1
     if jobs > 1:  # the longest first, so that none is left when all others are done
-        waiting.sort(key=lambda pair: -sizes[pair[0].folder])
-    for event in _events(waiting, jobs, options, materials, report):
+        first.sort(key=lambda pair: -sizes[pair[0].folder])
+    twins |= {substance(specification): path for specification, path in first}
+    for event in chain(
+        _events(first, jobs, options, materials, report), _events(again, 1, options, materials, report, twins)
+    ):
         if isinstance(event, Working):
             if report is not None:
                 report(event)
@@ -154,15 +169,33 @@ def _events(
     options: dict[str, Any],
     materials: Materials,
     report: Callable[[Working], None] | None,
+    twins: Mapping[str, Path] = MappingProxyType({}),
 ) -> Iterator[Event]:
     def told(specification: Specification) -> Report:
         return lambda progress: report(Working(specification, progress.words, progress.share)) if report else None
 
     if jobs == 1:
         for specification, path in waiting:
-            yield from attempt(specification, path, materials=materials, report=told(specification), **options)
+            told_of = {
+                "materials": materials,
+                "report": told(specification),
+                "twin": twins.get(substance(specification)),
+            }
+            yield from attempt(specification, path, **told_of, **options)
         return
     yield from side_by_side(waiting, jobs=jobs, threads=max(1, cores() // jobs), options=options)
+
+
+def _apart(
+    waiting: list[tuple[Specification, Path]], twins: Mapping[str, Path]
+) -> tuple[list[tuple[Specification, Path]], list[tuple[Specification, Path]]]:
+    """Return the runs to compute, and those then told again; of twins the one that leaves most comes first."""
+    computed: dict[str, tuple[Specification, Path]] = {}
+    for pair in sorted(waiting, key=lambda pair: -(pair[0].keep_model + pair[0].embedding)):
+        if (kind := substance(pair[0])) not in twins:
+            computed.setdefault(kind, pair)
+    first = [pair for pair in waiting if computed.get(substance(pair[0])) is pair]
+    return first, [pair for pair in waiting if pair not in first]
 
 
 def _status(event: Event, clock: Clock) -> Status:

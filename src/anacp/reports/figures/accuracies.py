@@ -33,11 +33,12 @@ def accuracy_curves(
     bounds: Mapping[str, float] | None = None,
     looks: Mapping[str, Style] | None = None,
     horizontal: str = "classes learned so far",
+    limits: tuple[float, float] | None = None,
 ) -> "Figure":
     """Draw accuracy over the number of classes seen, one line a method, each named at its end.
 
     With `deviations`, a band of one standard deviation around each line. `bounds` are accuracies of methods that
-    learned everything at once, drawn as level lines.
+    learned everything at once, drawn as level lines. `limits` are the ends of the axis of accuracies.
     """
     bounds = bounds or {}
     looks = looks or styles([*curves, *bounds])
@@ -54,6 +55,8 @@ def accuracy_curves(
         axes.axhline(accuracy, color=looks[name].colour, linewidth=1.2, linestyle=looks[name].line)
     axes.set(title=title, xlabel=horizontal, ylabel="accuracy on all of them (%)", xticks=n_classes)
     axes.margins(x=0.02)
+    if limits is not None:
+        axes.set_ylim(*limits)
     calm(axes)
     ends = {name: accuracies[-1] for name, accuracies in curves.items()} | dict(bounds)
     points = {f"{name} {end:.1f}": (n_classes[-1], end, looks[name].colour) for name, end in ends.items()}
