@@ -48,3 +48,19 @@ def test_links_lead_somewhere() -> None:
         for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
             if not target.startswith("http"):
                 assert (page.parent / target).exists(), f"{page}: {target}"
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name)
+def test_a_page_opens_with_what_it_says(page: Path) -> None:
+    """Three lines of prose at least, before anything else."""
+    title, _, rest = page.read_text().partition("\n\n")
+    assert title.startswith("# ")
+    assert "\n" not in title
+    opening = rest.split("\n\n")[0].splitlines()
+    assert len(opening) >= 3
+    assert not any(line.startswith(("```", "|", "#", "-", "!")) for line in opening)
+
+
+def test_every_picture_is_in_the_gallery() -> None:
+    shown = re.findall(r"images/([\w.]+)\)", (ROOT / "docs" / "gallery.md").read_text())
+    assert sorted(shown) == sorted(path.name for path in (ROOT / "docs" / "images").iterdir())
