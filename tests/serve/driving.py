@@ -8,14 +8,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, Route, expect, sync_playwright
 
 from tests.backbones.models import needs_lite0
 
@@ -119,6 +119,26 @@ def drop(page: Page, target: Locator, files: Sequence[Path]) -> None:
     for kind in ("dragEnter", "dragOver", "drop"):
         session.send("Input.dispatchDragEvent", {"type": kind, "data": data, **place})
     session.detach()
+
+
+def held(page: Page, path: str = "**/v1/learn*", *, passing: int = 1) -> Callable[[], None]:
+    """Hold the requests to a path, after some that pass, as a slow service would; return what lets them go."""
+    seen: list[Route] = []
+    over = False
+
+    def hold(route: Route) -> None:
+        seen.append(route)
+        if over or len(seen) <= passing:
+            route.continue_()
+
+    def release() -> None:
+        nonlocal over
+        over = True
+        for route in seen[passing:]:
+            route.continue_()
+
+    page.route(path, hold)
+    return release
 
 
 def card(page: Page, label: str) -> Locator:

@@ -34,14 +34,18 @@ function token(refused) {
   return asking;
 }
 
-async function request(path, options = {}) {
-  let answer;
+// What comes over the line. One that breaks, even in the middle of an answer, means that the service is gone.
+async function received(coming) {
   try {
-    answer = await fetch(path, { ...options, headers: headers(options.headers) });
+    return await coming;
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new ServiceError(0, { message: "The service does not answer.", advice: "Is `anacp serve` still running?" });
   }
+}
+
+async function request(path, options = {}) {
+  const answer = await received(fetch(path, { ...options, headers: headers(options.headers) }));
   if (answer.status === 401 && askForToken) {
     await token(headers().Authorization);
     return request(path, options);
@@ -54,13 +58,13 @@ async function request(path, options = {}) {
 }
 
 async function get(path, options) {
-  return (await request(path, options)).json();
+  return received((await request(path, options)).json());
 }
 
 async function post(path, body = {}, options = {}) {
   const form = body instanceof FormData;
   const sent = form ? { body } : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
-  return (await request(path, { method: "POST", ...sent, ...options })).json();
+  return received((await request(path, { method: "POST", ...sent, ...options })).json());
 }
 
 // Photos go as files, sentences as JSON: `contents` is a list of either.
@@ -95,7 +99,7 @@ export const service = {
   pile: (limit) => get(`v1/pile?limit=${limit}`),
   addToPile: (contents) => post("v1/pile", body(contents)),
   labelOfPile: (id, label) => post(`v1/pile/${encodeURIComponent(id)}/label`, { label }),
-  dropFromPile: async (id) => (await request(`v1/pile/${encodeURIComponent(id)}`, { method: "DELETE" })).json(),
+  dropFromPile: (id) => get(`v1/pile/${encodeURIComponent(id)}`, { method: "DELETE" }),
   suspects: (options) => get("v1/suspects", options),
   confusions: (options) => get("v1/confusions", options),
   accuracy: (options) => get("v1/accuracy", options),

@@ -55,6 +55,11 @@ async function delivered({ kind, label, contents }, task) {
   }
 }
 
+// A long upload goes on when the look at what it taught fails: its next piece waits until the service is there again.
+const looked = (task) => refresh().catch((error) => {
+  if (!task || !LATER.includes(error.status)) throw error;
+});
+
 // Sends all pieces of an upload and resolves to what became of them. A piece that is under way when it is stopped is let
 // through, since the service may have learned it already.
 async function send(list) {
@@ -71,7 +76,7 @@ async function send(list) {
       for (const name of ["new", "known", "added"]) total[name] += answer[name] ?? 0;
       for (const name of ["moved", "skipped"]) total[name] += answer[name]?.length ?? 0;
       task?.progress(total.sent);
-      await refresh();
+      await looked(task);
     }
   } finally {
     task?.end();
