@@ -20,7 +20,8 @@ import numpy as np
 from anacp import AnaCP, AveragedAnaCP, load_sample
 from anacp.datasets import open_dataset
 from anacp.encoders import Encoder
-from layers import AS_PRINTED, Material
+from anacp.paper import AS_PRINTED
+from layers import Material
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 

@@ -12,9 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from anacp import AnaCP
+from anacp.paper import AS_PRINTED
 from compare import features
-
-AS_PRINTED = {"replay": "sampled", "projection": "gaussian"}
 
 
 def main() -> None:

@@ -22,8 +22,7 @@ from anacp.datasets import Dataset, open_dataset
 from anacp.encoders import Encoder, FeatureStore, LayerChoice
 from anacp.encoders.choice import layer_names
 from anacp.methods.choosing_layers import chosen_layers, computing_all, selected
-
-AS_PRINTED = {"replay": "sampled", "projection": "gaussian"}
+from anacp.paper import AS_PRINTED
 
 
 class Material:

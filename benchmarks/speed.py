@@ -16,6 +16,7 @@ import numpy as np
 import torch
 
 from anacp import AnaCP
+from anacp.paper import AS_PRINTED
 from compare import features, run
 from measuring import Row, median, printed, row, spread
 from textbook import TextbookAnaCP
@@ -63,7 +64,7 @@ def solve_rows(data: Data) -> list[Row]:
     last = int(y.max())
     few = np.flatnonzero(y == last)[:20]
     old = y < last
-    drawn = AnaCP(replay="sampled", projection="gaussian").partial_fit(x, y)
+    drawn = AnaCP(**AS_PRINTED).partial_fit(x, y)
     model = AnaCP().partial_fit(x, y)
     reference = seconds(drawn.solve, before=lambda: _forget_solution(drawn), repeats=3)
     anew = seconds(model.solve, before=lambda: _forget_solution(model))

@@ -21,13 +21,14 @@ from anacp.datasets import Dataset, read_sample
 from anacp.evaluation import average_incremental_accuracy, last_accuracy
 from anacp.experiments import accuracy_matrix, follow
 from anacp.learners import Learner
+from anacp.paper import AS_PRINTED
 from anacp.projections import FourierProjection, RandomProjection
 from anacp.scenarios import ClassIncremental
 from tests.conftest import features_dataset
 
 SEEDS = (0, 1, 2)
 METHODS: dict[str, Callable[[int], Learner]] = {
-    "AnaCP": lambda seed: AnaCP(random_state=seed, replay="sampled", projection="gaussian"),
+    "AnaCP": lambda seed: AnaCP(random_state=seed, **AS_PRINTED),
     "defaults": lambda seed: AnaCP(random_state=seed),
     "NCM": lambda seed: NCM(),
     "SLDA": lambda seed: SLDA(),

@@ -6,8 +6,7 @@ import torch
 
 from anacp import AnaCP
 from anacp.projections import ACTIVATIONS
-from anacp.replay import Readout, expected_gram, sampled_gram
-from anacp.replay.expected import adapted_gaussians
+from anacp.replay import Readout, adapted_gaussians, expected_gram, sampled_gram
 from anacp.statistics import ClassGram
 from tests.conftest import blobs
 
@@ -34,7 +33,7 @@ def many_draws(moments, projection, readout, *, n_replay: int) -> ClassGram:
 def test_it_is_what_many_draws_tend_to(activation: str, normalize: bool) -> None:
     moments, projection, readout = parts(6, activation, normalize)
     drawn = many_draws(moments, projection, readout, n_replay=4000)
-    expected = expected_gram(moments, projection, readout, n_replay=4000, seed=0)
+    expected = expected_gram(adapted_gaussians(moments, projection, seed=0), readout, n_replay=4000)
     few = many_draws(moments, projection, readout, n_replay=100)
     exact, guess = drawn.gram.symmetric() / 4000, expected.gram.symmetric() / 4000
     assert distance(guess, exact) < 0.04
@@ -45,10 +44,10 @@ def test_it_is_what_many_draws_tend_to(activation: str, normalize: bool) -> None
 def test_few_classes_and_many_are_the_same_formula() -> None:
     """Up to some classes the matrix is kept as directions; its numbers are those of the triangle."""
     moments, projection, readout = parts(6, n_projected=150)
-    directions = expected_gram(moments, projection, readout, n_replay=50, seed=0)
+    directions = expected_gram(adapted_gaussians(moments, projection, seed=0), readout, n_replay=50)
     assert directions.triangle is None
     narrow = Readout(readout.matrix[:, :40], readout.activation)
-    triangle = expected_gram(moments, projection, narrow, n_replay=50, seed=0)
+    triangle = expected_gram(adapted_gaussians(moments, projection, seed=0), narrow, n_replay=50)
     assert triangle.triangle is not None
     torch.testing.assert_close(directions.gram.symmetric()[:40, :40], triangle.gram.symmetric())
     torch.testing.assert_close(directions.sums[:, :40], triangle.sums)

@@ -35,16 +35,13 @@ class AdaptedGaussians:
     root: Tensor  # (r, c); S, the covariance within classes, is rootᵀ·root
 
 
-def expected_gram(
-    moments: ClassMoments, projection: ContrastiveProjection, features: Readout, *, n_replay: int, seed: int
-) -> ClassGram:
+def expected_gram(adapted: AdaptedGaussians, features: Readout, *, n_replay: int) -> ClassGram:
     """Return the Gram matrix of what the ELM would see of n_replay pseudo-features a class, in expectation.
 
     With M, Φ̄_0, Φ̄_1 (c, m) for all classes and b the mean of φ̄_2 over them, it is n_replay times
 
         Φ̄_0ᵀΦ̄_0 + (Φ̄_1ᵀΦ̄_1)∘K + c/2·bbᵀ∘K∘K.
     """
-    adapted = adapted_gaussians(moments, projection, seed=seed)
     n_classes, n_outputs = features.matrix.shape
     noise = adapted.root @ features.matrix  # F with K = FᵀF
     variances = noise.square().sum(0)
