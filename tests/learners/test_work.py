@@ -65,7 +65,7 @@ def test_solving_factors_each_head_and_the_classifier_once(rows, monkeypatch: py
     model._knowledge.memory = model._knowledge.memory.absorbed()
     work = work_of(model.solve, monkeypatch)
     assert work.factored == [D] * (H + 1)
-    allowed = (H + 1) * (D**3 / 3 + 2 * D**2 * C) + 6 * D**2 * C + 4 * H * D * C * (C + 512 + 64)
+    allowed = (H + 1) * (D**3 / 3 + 2 * D**2 * C) + 6 * D**2 * C + 4 * H * D * C * (C + 256 + 64)
     assert work.operations < 1.5 * allowed
     assert not work_of(lambda: model.predict(rows[0][:1]), monkeypatch).factored
 
@@ -105,6 +105,17 @@ def test_a_few_examples_cost_what_they_are(monkeypatch: pytest.MonkeyPatch) -> N
     work = work_of(lambda: made().partial_fit(x, y).predict(x[:1]), monkeypatch)
     assert max(work.factored) < 60
     assert work.operations < D**3 / 3
+
+
+def test_many_features_of_a_classifier_are_solved_in_parts(rows, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, parted = (made().partial_fit(*rows) for _ in range(2))
+    factored = work_of(whole.solve, monkeypatch).factored
+    monkeypatch.setattr("anacp.learners.anacp.TOGETHER", D // 3)
+    assert work_of(parted.solve, monkeypatch).factored == factored[:H] + [D // 3] * 3
+    heads = [model._knowledge.solved.solution.heads for model in (whole, parted)]
+    assert all(bool((one == other).all()) for one, other in zip(*heads, strict=True))
+    x, y = blobs(n_classes=C, n_rows=40)
+    assert abs(whole.score(x, y) - parted.score(x, y)) < 0.02
 
 
 def test_a_row_costs_no_dense_projection(rows, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,3 +83,15 @@ def test_one_covariance_a_class_is_drawn_from() -> None:
         AnaCP(n_projected=60, covariance="class", replay=replay).partial_fit(x, y) for replay in ("sampled", "expected")
     )
     np.testing.assert_array_equal(drawn.scores(x), expected.scores(x))
+
+
+def test_parts_of_a_classifier_are_classifiers_whose_mean_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("anacp.learners.anacp.TOGETHER", 40)
+    x, y = blobs(n_classes=9, n_rows=20)
+    model = AnaCP(n_projected=100, n_heads=2, dtype="float64").partial_fit(x, y).solve()
+    solution, memory = model._knowledge.solved.solution, model._knowledge.memory
+    adapted = adapted_gaussians(memory.moments, model._contrastive(solution), seed=0)
+    for columns in (slice(0, 34), slice(34, 67), slice(67, 100)):
+        part = Readout(solution.readout[:, columns], "gelu")
+        alone = expected_gram(adapted, part, n_replay=100).solve(ridge=part.n_outputs)  # λ = 100 of 100 features
+        torch.testing.assert_close(3 * solution.weights[columns], alone)

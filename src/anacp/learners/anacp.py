@@ -38,7 +38,7 @@ from anacp.statistics import ClassGram, ClassMoments, Statistic
 JITTER = 1e-4
 # How many random features an ELM solved in expectation has at most. More are several ELMs, whose mean is as accurate as
 # one of all features, on training rows held out, and costs a fraction.
-TOGETHER = 2500
+TOGETHER = 2000
 
 
 @dataclass(frozen=True, eq=False)
