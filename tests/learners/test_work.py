@@ -65,7 +65,7 @@ def test_solving_factors_each_head_and_the_classifier_once(rows, monkeypatch: py
     model._knowledge.memory = model._knowledge.memory.absorbed()
     work = work_of(model.solve, monkeypatch)
     assert work.factored == [D] * (H + 1)
-    allowed = (H + 1) * (D**3 / 3 + 2 * D**2 * C) + 6 * D**2 * C + 4 * H * D * C * (C + 256 + 64)
+    allowed = (H + 1) * (D**3 / 3 + 2 * D**2 * C) + 6 * D**2 * C + 4 * H * D * C * (C + 512 + 64)
     assert work.operations < 1.5 * allowed
     assert not work_of(lambda: model.predict(rows[0][:1]), monkeypatch).factored
 

@@ -22,7 +22,7 @@ from anacp.replay.readout import Readout
 from anacp.statistics import ClassGram, ClassMoments, Directions
 
 # Draws for the small part of S that is not linear in the noise.
-DRAWS = 256
+DRAWS = 512
 # Directions of S with less than this share of the mean are left out.
 NEGLIGIBLE = 1e-3
 
