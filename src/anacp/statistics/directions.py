@@ -18,6 +18,8 @@ TURNED_TOGETHER = 128
 NEGLIGIBLE = {torch.float32: 1e-12, torch.float64: 1e-24}
 # Units of rounding, relative to all energy, up to which what is left after taking rows out is rounding error.
 ROUNDED = 4
+# A row is taken out by itself where rounding moves its coordinates by this much at most.
+CERTAIN = 3e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,6 +153,54 @@ class Directions:
         vectors, roots = vectors[:, left], energies[left].sqrt()
         rows = roots[:, None] * (basis @ vectors).mT
         return type(self)(rows.to(self.rows.dtype), (along[:, left] / roots).to(self.rows.dtype))
+
+    def without_each(self, z: Tensor, classes: Tensor, root: Tensor | None, *, n_left: int) -> Self | None:
+        """Return the same at the cost of a product of F with itself a row; None if rounding could do harm."""
+        left: Self | None = self
+        for i, (row, label) in enumerate(zip(z, classes, strict=True)):
+            if left is None or not len(left):
+                return None
+            weight = 1.0 if root is None else float(root[i])
+            left = left._without_row(row, label, weight, n_left=n_left + len(z) - 1 - i)
+        return left
+
+    def _without_row(self, z: Tensor, label: Tensor, weight: float, *, n_left: int) -> Self | None:
+        """Return the directions without a row z = Fᵀa: what is left is Fᵀ(I - aaᵀ)F.
+
+        A reflection H that turns a into an axis makes HF of F, whose row of that axis is scaled by √(1 - ‖a‖²): to
+        nothing, unless other examples lie in the same direction.
+        """
+        wide, precision = widest(str(z.device)), torch.finfo(z.dtype).eps
+        if wide == z.dtype:  # nothing left to tell how sure this is
+            return None
+        rows, row = self.rows.to(wide), z.to(wide)
+        gram = rows @ rows.mT
+        factor, failed = torch.linalg.cholesky_ex(gram)
+        if failed.item():
+            return None
+        inverse, squared = torch.cholesky_inverse(factor), row.dot(row)
+        a = inverse @ (rows @ row)  # (r,)
+        left, beside = 1 - a.dot(a), torch.linalg.vector_norm(row - a @ rows)
+        weakness, mean = torch.linalg.matrix_norm(inverse), gram.diagonal().mean()
+        off = precision * (torch.maximum(squared, mean) * weakness).sqrt()
+        rounded = ROUNDED * precision * len(rows) * mean / squared  # of all energy, as a share of this row's
+        gone = len(rows) > n_left or bool(left <= ROUNDED * precision)
+        if not bool((off <= CERTAIN) & (beside <= CERTAIN * squared.sqrt()) & (not gone or left.abs() <= rounded)):
+            return None
+        axis = int(a.abs().argmax())
+        mirror = a.clone()
+        mirror[axis] += torch.copysign(torch.linalg.vector_norm(a), a[axis])
+        mirror /= torch.linalg.vector_norm(mirror)  # H = I - 2·mirror·mirrorᵀ
+        coordinates = self.coordinates.to(wide)
+        coordinates[label] -= weight * a
+        coordinates = torch.addr(coordinates, coordinates @ mirror, mirror, alpha=-2)
+        turned = torch.addr(self.rows, mirror.to(z), (mirror @ rows).to(z), alpha=-2)
+        if gone:
+            kept = torch.arange(len(turned), device=z.device) != axis
+            return type(self)(turned[kept], coordinates[:, kept].to(z))
+        turned[axis] *= left.sqrt()
+        coordinates[:, axis] /= left.sqrt()
+        return type(self)(turned, coordinates.to(z))
 
     def __add__(self, other: Self) -> Self:
         return self._followed_by(other)

@@ -43,9 +43,10 @@ WEIGHT = 5
 # correcting its solution costs less than factoring it anew. More of them alone would cost fewer operations than a
 # triangle while their factor is only extended, and take longer: ten tasks of CUB 34 s instead of 30.
 ALONE, BESIDE = 1 / 2, 1 / 4
-# Taking rows out of directions costs the cube of their number: beyond this share a triangle is made first. When fewer
-# rows than the second share are left, a triangle becomes directions again.
-TAKEN_OUT, AGAIN = 1 / 8, 1 / 16
+# Taking many rows out of directions costs the cube of their number: beyond this share a triangle is made first. Up to
+# so many rows are taken out each by itself, at a cost that lets directions be twice as many. When fewer rows than the
+# last share are left, a triangle becomes directions again.
+TAKEN_OUT, EACH, AGAIN = 1 / 8, 4, 1 / 16
 # Random vectors by which a norm is estimated: of thousands of numbers each, so that a few tell it within percents.
 PROBES = 8
 
@@ -171,11 +172,20 @@ class ClassGram(Statistic):
         if sign > 0 and not self._crowded and not self._entering and n_kept + len(z) <= self._room:
             refuse_overflow(4 * torch.linalg.vector_norm(z), z.dtype)
             self.directions = self.directions.plus(z, classes, root, joined=alone)
-        elif sign < 0 and alone and n_kept <= TAKEN_OUT * self.size:
-            self.directions = self.directions.without(z, classes, root, n_left=self._n_rows)
+        elif sign < 0 and alone and (left := self._taken_out(z, classes, root)) is not None:
+            self.directions = left
         else:
             self._enter_(z, classes, root, sign)
         self.error = added_error(self.error, self.dtype, before, self.energy)
+
+    def _taken_out(self, z: Tensor, classes: Tensor, root: Tensor | None) -> Directions | None:
+        """Return the directions without some rows; None where a triangle costs less."""
+        directions, n_left, least = self.directions, self._n_rows, TAKEN_OUT * self.size
+        if n_left and len(z) <= EACH and len(directions) <= 2 * least:
+            left = directions.without_each(z, classes, root, n_left=n_left)
+            if left is not None:
+                return left
+        return directions.without(z, classes, root, n_left=n_left) if len(directions) <= least else None
 
     def _enter_(self, z: Tensor, classes: Tensor, root: Tensor | None, sign: int) -> None:
         """Add rows to a triangle of one's own, into which all that were directions go first."""
