@@ -18,8 +18,12 @@ TURNED_TOGETHER = 128
 NEGLIGIBLE = {torch.float32: 1e-12, torch.float64: 1e-24}
 # Units of rounding, relative to all energy, up to which what is left after taking rows out is rounding error.
 ROUNDED = 4
-# A row is taken out by itself where rounding moves its coordinates by this much at most.
+# A row is taken out by itself where this much of it is left over at most.
 CERTAIN = 3e-5
+# And where its square is at most so many times the mean of those that stay.
+LONGER = 100
+# Its coordinates are looked for until this share of the first error is left, or in so many steps.
+SETTLED, MOST_STEPS = 1e-13, 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,11 +164,11 @@ class Directions:
         for i, (row, label) in enumerate(zip(z, classes, strict=True)):
             if left is None or not len(left):
                 return None
-            weight = 1.0 if root is None else float(root[i])
-            left = left._without_row(row, label, weight, n_left=n_left + len(z) - 1 - i)
+            own = 1.0 if root is None else float(root[i])
+            left = left._without_row(row, label, own, n_left=n_left + len(z) - 1 - i)
         return left
 
-    def _without_row(self, z: Tensor, label: Tensor, weight: float, *, n_left: int) -> Self | None:
+    def _without_row(self, z: Tensor, label: Tensor, root: float, *, n_left: int) -> Self | None:
         """Return the directions without a row z = Fᵀa: what is left is Fᵀ(I - aaᵀ)F.
 
         A reflection H that turns a into an axis makes HF of F, whose row of that axis is scaled by √(1 - ‖a‖²): to
@@ -173,34 +177,55 @@ class Directions:
         wide, precision = widest(str(z.device)), torch.finfo(z.dtype).eps
         if wide == z.dtype:  # nothing left to tell how sure this is
             return None
-        rows, row = self.rows.to(wide), z.to(wide)
-        gram = rows @ rows.mT
-        factor, failed = torch.linalg.cholesky_ex(gram)
-        if failed.item():
+        squared = z.to(wide).square().sum()
+        if bool(n_left * squared > LONGER * (self.energy - squared)):  # its rounding would be left in shorter ones
             return None
-        inverse, squared = torch.cholesky_inverse(factor), row.dot(row)
-        a = inverse @ (rows @ row)  # (r,)
-        left, beside = 1 - a.dot(a), torch.linalg.vector_norm(row - a @ rows)
-        weakness, mean = torch.linalg.matrix_norm(inverse), gram.diagonal().mean()
-        off = precision * (torch.maximum(squared, mean) * weakness).sqrt()
-        rounded = ROUNDED * precision * len(rows) * mean / squared  # of all energy, as a share of this row's
-        gone = len(rows) > n_left or bool(left <= ROUNDED * precision)
-        if not bool((off <= CERTAIN) & (beside <= CERTAIN * squared.sqrt()) & (not gone or left.abs() <= rounded)):
+        a = self._coordinates_of(z)
+        if a is None:
+            return None
+        left = 1 - a.dot(a)
+        rounded = ROUNDED * precision * self.energy / squared  # of all energy, as a share of this row's
+        gone = len(self) > n_left or bool(left <= ROUNDED * precision)
+        if gone and not bool(left.abs() <= rounded):
             return None
         axis = int(a.abs().argmax())
         mirror = a.clone()
         mirror[axis] += torch.copysign(torch.linalg.vector_norm(a), a[axis])
         mirror /= torch.linalg.vector_norm(mirror)  # H = I - 2·mirror·mirrorᵀ
         coordinates = self.coordinates.to(wide)
-        coordinates[label] -= weight * a
+        coordinates[label] -= root * a
         coordinates = torch.addr(coordinates, coordinates @ mirror, mirror, alpha=-2)
-        turned = torch.addr(self.rows, mirror.to(z), (mirror @ rows).to(z), alpha=-2)
+        narrow = mirror.to(z)
+        turned = torch.addr(self.rows, narrow, narrow @ self.rows, alpha=-2)
         if gone:
+            lost = torch.linalg.vector_norm(coordinates[:, axis]) * torch.linalg.vector_norm(turned[axis])
+            if not bool(lost <= ROUNDED * precision * torch.linalg.vector_norm(self.sums)):
+                return None  # class sums would go with it
             kept = torch.arange(len(turned), device=z.device) != axis
             return type(self)(turned[kept], coordinates[:, kept].to(z))
         turned[axis] *= left.sqrt()
         coordinates[:, axis] /= left.sqrt()
         return type(self)(turned, coordinates.to(z))
+
+    def _coordinates_of(self, z: Tensor) -> Tensor | None:
+        """Return a with z = Fᵀa, by conjugate gradients from a factor of FFᵀ; None if that does not lead to z."""
+        wide, precision = widest(str(z.device)), torch.finfo(z.dtype).eps
+        try:
+            factor = factor_psd(Triangle.gram(self.rows.mT), shift=ROUNDED * precision * float(self.energies.max()))
+        except NumericalError:
+            return None
+        a, beside = z.new_zeros(len(self), dtype=wide), z
+        step, errors = torch.zeros_like(a), [1.0]
+        while len(errors) <= MOST_STEPS and errors[-1] > SETTLED * errors[min(1, len(errors) - 1)]:
+            gap = (self.rows @ beside).to(wide)
+            nearer = factor.solve(gap[:, None])[:, 0]
+            errors.append(float(gap.dot(nearer)))
+            step = nearer + errors[-1] / errors[-2] * step
+            image = step.to(z) @ self.rows
+            far = errors[-1] / max(float(image.to(wide).square().sum()), torch.finfo(wide).tiny)
+            a, beside = a + far * step, beside - far * image
+        length = torch.linalg.vector_norm(z)
+        return a if bool((length > 0) & (torch.linalg.vector_norm(beside) <= CERTAIN * length)) else None
 
     def __add__(self, other: Self) -> Self:
         return self._followed_by(other)

@@ -43,9 +43,9 @@ WEIGHT = 5
 # correcting its solution costs less than factoring it anew. More of them alone would cost fewer operations than a
 # triangle while their factor is only extended, and take longer: ten tasks of CUB 34 s instead of 30.
 ALONE, BESIDE = 1 / 2, 1 / 4
-# Taking many rows out of directions costs the cube of their number: beyond this share a triangle is made first. Up to
-# so many rows are taken out each by itself, at a cost that lets directions be twice as many. When fewer rows than the
-# last share are left, a triangle becomes directions again.
+# Taking many rows out of directions costs the cube of their number: beyond this share a triangle is made first. So many
+# are taken out each by itself, of any number. When fewer rows than the last share are left, a triangle becomes
+# directions again.
 TAKEN_OUT, EACH, AGAIN = 1 / 8, 4, 1 / 16
 # Random vectors by which a norm is estimated: of thousands of numbers each, so that a few tell it within percents.
 PROBES = 8
@@ -181,7 +181,7 @@ class ClassGram(Statistic):
     def _taken_out(self, z: Tensor, classes: Tensor, root: Tensor | None) -> Directions | None:
         """Return the directions without some rows; None where a triangle costs less."""
         directions, n_left, least = self.directions, self._n_rows, TAKEN_OUT * self.size
-        if n_left and len(z) <= EACH and len(directions) <= 2 * least:
+        if n_left and len(z) <= EACH:
             left = directions.without_each(z, classes, root, n_left=n_left)
             if left is not None:
                 return left
