@@ -128,7 +128,8 @@ def restored(
 def _restored_familiarity(learner: "Learner[Any]", file: TensorFile, n_classes: int) -> Familiarity | None:
     if not file.header["solution"].get("familiarity"):
         return None
-    outline = Familiarity.outline(learner.n_features_in_, n_classes, learner.dtype)
+    found = file.sizes(FAMILIARITY).get("background", ())
+    outline = Familiarity.outline(learner.n_features_in_, n_classes, learner.dtype, found=found)
     try:
         return Familiarity.restored(file.arrays(FAMILIARITY), outline)
     except ValueError as problem:
@@ -174,10 +175,11 @@ def _check_tensors(
         solution = file.outlines(SOLUTION)
     named = {f"{SOLUTION}{name}": one for name, one in solution.items()}
     if file.header.get("solution", {}).get("familiarity"):
-        outline = Familiarity.outline(learner.n_features_in_, n_classes, learner.dtype).items()
+        found = file.sizes(FAMILIARITY).get("background", ())
+        outline = Familiarity.outline(learner.n_features_in_, n_classes, learner.dtype, found=found)
         named |= {
             f"{FAMILIARITY}{name}": learner._sized(*shape, dtype=getattr(torch, dtype))
-            for name, (shape, dtype) in outline
+            for name, (shape, dtype) in outline.items()
         }
     file.check_tensors({**expected, **named, **beside})
     return empty

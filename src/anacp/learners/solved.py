@@ -164,7 +164,8 @@ class Parts:
     def familiarity(self) -> Familiarity | None:
         """Return what measures familiarity; None if it is not whole, which the learner itself says in words."""
         try:
-            outline = Familiarity.outline(self.n_features, self.n_classes, self.dtype)
+            found = self.file.sizes(FAMILIARITY).get("background", ())
+            outline = Familiarity.outline(self.n_features, self.n_classes, self.dtype, found=found)
             return Familiarity.restored(self.file.arrays(FAMILIARITY), outline)
         except ValueError:
             return None
