@@ -35,8 +35,8 @@ from anacp.words import listed
 
 # What a learner gains by learning. Only what is ours: scikit-learn hangs attributes of its own on an estimator.
 LEARNED = ("_knowledge", "n_features_in_", "feature_names_in_")
-# Scores that are computed at a time, of many classes for fewer rows: 64 MB in float32.
-SCORES_AT_ONCE = 2**24
+# Scores that are computed at a time, of many classes for fewer rows; but fewer than those read weights too often.
+SCORES_AT_ONCE, FEWEST_ROWS = 2**22, 16
 
 S = TypeVar("S", bound=Solution)
 
@@ -104,6 +104,10 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
 
         None: this is not said, and whatever tensors a file has are taken.
         """
+        return None
+
+    def _former_outline(self, n_features: int, n_classes: int) -> Mapping[str, Tensor] | None:
+        """Return the same as files of earlier versions have it, if that was other; a file may have either."""
         return None
 
     def _sized(self, *shape: int, dtype: torch.dtype | None = None) -> Tensor:
@@ -611,7 +615,7 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
     def _row_blocks(self, n_rows: int) -> Iterator[slice]:
         """Cut a number of rows into slices whose scores take a bounded memory."""
         at_once = SCORES_AT_ONCE // len(self._knowledge.memory.classes)
-        return row_blocks(n_rows, min(self._block_rows, max(1, at_once)))
+        return row_blocks(n_rows, min(self._block_rows, max(FEWEST_ROWS, at_once)))
 
     # Files and sizes --------------------------------------------------------------------------------------------
 

@@ -168,7 +168,7 @@ def _check_tensors(
         }
         if file.outlines("moments.")["counts"].dtype == torch.float64:  # weights were no whole numbers
             expected |= {name: one.double() for name, one in expected.items() if name.endswith(".counts")}
-        solution = learner._outline(learner.n_features_in_, n_classes) if "solution" in file.header else {}
+        solution = _solution_outline(learner, file, n_classes) if "solution" in file.header else {}
     except (RuntimeError, ValueError, TypeError, LookupError, OverflowError) as problem:  # sizes beyond any tensor
         raise file.damage(f"no such {type(learner).__name__} can be: {problem}") from problem
     if solution is None:  # a method that does not say: whatever the file has
@@ -183,6 +183,14 @@ def _check_tensors(
         }
     file.check_tensors({**expected, **named, **beside})
     return empty
+
+
+def _solution_outline(learner: "Learner[Any]", file: TensorFile, n_classes: int) -> Mapping[str, Tensor] | None:
+    """Return what the solution is to be: as it is kept now, or as it was if the file has just that."""
+    former = learner._former_outline(learner.n_features_in_, n_classes)
+    if former is not None and file.sizes(SOLUTION) == {name: tuple(one.shape) for name, one in former.items()}:
+        return former
+    return learner._outline(learner.n_features_in_, n_classes)
 
 
 def _read(file: TensorFile, name: str, empty: Statistic, n_classes: int) -> dict[str, Tensor]:

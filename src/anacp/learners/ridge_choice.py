@@ -76,14 +76,16 @@ def check_ridge(statistics: Mapping[str, Statistic], name: str, ridge: RidgeChoi
         cast(ClassGram, statistics[name]).check_ridge(ridge)
 
 
-def solve_ridge(statistics: Mapping[str, Statistic], name: str, ridge: RidgeChoice) -> tuple[Tensor, float]:
-    """Return B = (G + λI)⁻¹ MN (m, c) of all examples, and the λ that was given or chosen."""
+def solve_ridge(
+    statistics: Mapping[str, Statistic], name: str, ridge: RidgeChoice, *, targets: Tensor | None = None
+) -> tuple[Tensor, float]:
+    """Return B = (G + λI)⁻¹ MN (m, c) of all examples, or B P for targets P, and the λ that was given or chosen."""
     gram = cast(ClassGram, statistics[name])
     if not isinstance(ridge, str):
-        return gram.solve(ridge=ridge), float(ridge)
+        return gram.solve(ridge=ridge, targets=targets), float(ridge)
     if not _holds_out(ridge):
         ridge = _choose_by_cross_validation(gram)
-        return gram.solve(ridge=ridge), ridge
+        return gram.solve(ridge=ridge, targets=targets), ridge
     held = statistics[f"{name} held out"]
     whole = gram + (held if isinstance(held, ClassGram) else _gram_of(cast(ClassRows, held), gram))
     if not gram.n or gram.n == whole.n:  # too few rows to hold any out
@@ -94,7 +96,7 @@ def solve_ridge(statistics: Mapping[str, Statistic], name: str, ridge: RidgeChoi
         smooth = ridge == "squared error"
         ridge = _best(fits.ridges, lambda ridge: judge(fits.weights(ridge)), until_it_rises=smooth)
         del fits  # with its factor
-    return whole.solve(ridge=ridge), ridge
+    return whole.solve(ridge=ridge, targets=targets), ridge
 
 
 def _above_rounding(largest: float, dtype: torch.dtype) -> list[float]:
