@@ -6,7 +6,10 @@ from anacp.doors import door
 
 if TYPE_CHECKING:
     from anacp.cluster.connecting import Cluster, Node, connected
+    from anacp.cluster.learning import Summed, summed
+    from anacp.cluster.reading import Reading, has_features
+    from anacp.cluster.summary import NodeDid, Tally
 
-__all__ = ["Cluster", "Node", "connected"]
+__all__ = ["Cluster", "Node", "NodeDid", "Reading", "Summed", "Tally", "connected", "has_features", "summed"]
 
 __getattr__ = door(__name__)
