@@ -9,9 +9,12 @@ from typing import Annotated, Any
 
 import typer
 
-from anacp import backbones, cli, datasets, encoders, items, methods
+from anacp import backbones, cli, cluster, datasets, encoders, items, methods
+from anacp.cli.learn_on_cluster import There, learn_rows, learn_there
 from anacp.cli.options import (
     AsJson,
+    ClusterOption,
+    Device,
     Exact,
     Examples,
     Label,
@@ -55,25 +58,44 @@ def learn(
     path_column: PathColumn = None,
     solve: Solve = True,
     exact: Exact = False,
+    on_cluster: ClusterOption = None,
+    device: Device = "cpu",
     remote_code: RemoteCode = False,
     as_json: AsJson = False,
 ) -> None:
     """Learn labelled examples: new classes, more of old ones, or both. What is known already is left out."""
     console = cli.Screen(quiet=as_json)
+    if all(map(cluster.has_features, examples)):
+        stated: dict[str, Any] = {"solve": solve, "exact": exact, "as_json": as_json}
+        learn_rows(model, examples, learner=learner, split=split, address=on_cluster, **stated)
+        return
+    columns = datasets.Columns(text_column, label_column, path_column)
+    if on_cluster is not None:
+        modality = expected_modality(model, backbone)
+        reading = cluster.Reading(label, split, on_error.value, columns, modality)
+        made = {"backbone": backbone, "learner": learner, "layers": layers, "remote_code": remote_code}
+        options: dict[str, Any] = {"strict": strict, "solve": solve, "exact": exact, "device": device}
+        with kept(lambda: "The same command goes on where this one was."), locked(model):
+            modality = modality or cluster.modality_of(reading, examples)
+            classifier = _open(model, modality, **made)
+            with cluster.connected(on_cluster) as nodes:
+                there = learn_there(classifier, model, examples, nodes, reading, console=console, **options)
+        _say(model, there.classifier, there.found, there.result, there, console, as_json)
+        return
     found = datasets.read_labelled(
         *examples,
         label=label,
         split=split,
         on_error=on_error.value,
         strict=strict,
-        columns=datasets.Columns(text_column, label_column, path_column),
+        columns=columns,
         modality=expected_modality(model, backbone),
     )
     before = FileBefore(model)
     with kept(lambda: f"{before.words()} {_kept_features(model)}".strip()), locked(model):
-        classifier = _open(model, found.modality, backbone, learner, layers, remote_code)
+        classifier = _open(model, found.modality, backbone, learner, layers, remote_code, device)
         with cli.shown_progress(console) as report:
-            options: dict[str, Any] = {"on_error": on_error.value, "on_conflict": on_error.value, "report": report}
+            options = {"on_error": on_error.value, "on_conflict": on_error.value, "report": report}
             options["source"] = source_of(examples)
             result = classifier.learn(list(found.items), found.labels, **options)
         if not result.n_new and not classifier.n_examples:
@@ -87,23 +109,46 @@ def learn(
             classifier.save(model, exact=exact)
         save_seconds = perf_counter() - start
         _unfinished(model).clear()  # features were kept against being stopped; the model file knows the examples now
-    facts = _facts(model, classifier, found, result, solve_seconds, save_seconds)
+    _say(model, classifier, found, result, (solve_seconds, save_seconds), console, as_json)
+
+
+def _say(
+    model: Path,
+    classifier: methods.Classifier,
+    found: datasets.Labelled,
+    result: methods.Learned,
+    done: There | tuple[float, float],
+    console: cli.Screen,
+    as_json: bool,
+) -> None:
+    """Print what was learned, and on a cluster what each node did."""
+    there = done if isinstance(done, There) else None
+    seconds = (there.solve_seconds, there.save_seconds) if there else done
+    facts = _facts(model, classifier, found, result, *seconds)  # type: ignore[misc]
+    if there is not None:
+        facts["cluster"] = there.tally.facts()
     if as_json:
         print(json.dumps(facts))
-    for line in _lines(model, classifier, facts, found, result):
+    for line in [*(there.tally.lines() if there else ()), *_lines(model, classifier, facts, found, result)]:
         console.print(line, highlight=False, soft_wrap=True, markup=False)
 
 
 def _open(
-    model: Path, modality: str, backbone: str | None, learner: str | None, layers: str | None, remote_code: bool
+    model: Path,
+    modality: str,
+    backbone: str | None,
+    learner: str | None,
+    layers: str | None,
+    remote_code: bool,
+    device: str = "cpu",
 ) -> methods.Classifier:
     store = _unfinished(model)
     method = None if learner is None else _method(learner)
     if not model.exists():
         name = backbone or BACKBONES[modality]
-        encoder = encoders.Encoder(name, layers=_layers(layers), remote_code=remote_code)
+        encoder = encoders.Encoder(name, layers=_layers(layers), remote_code=remote_code, device=device)
         return methods.Classifier(encoder, method or "AnaCP", store=store)
-    classifier = methods.Classifier.load(model, backbone=backbone, store=store, remote_code=remote_code)
+    classifier = methods.Classifier.load(model, backbone=backbone, store=store, remote_code=remote_code, device=device)
     if classifier.modality != modality:
         raise MismatchError(
             f"Expected {classifier.modality}s, which {model} was learned with ({classifier.encoder.name}), "

@@ -85,3 +85,15 @@ MeasuredBy = Annotated[
     typer.Option("--by", help="What tells the unknown: the largest score, the distance to the classes, or both."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, nothing else.")]
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="auto|local|ADDRESS",
+        help="Work on the nodes of a Ray cluster: the one of this machine, one started for this command, or another.",
+        show_default=False,
+    ),
+]
+Device = Annotated[
+    str, typer.Option(help="Where the backbone runs on each node: cpu, or cuda, with a worker for each GPU.")
+]

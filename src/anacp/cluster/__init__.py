@@ -6,10 +6,28 @@ from anacp.doors import door
 
 if TYPE_CHECKING:
     from anacp.cluster.connecting import Cluster, Node, connected
-    from anacp.cluster.learning import Summed, summed
-    from anacp.cluster.reading import Reading, has_features
+    from anacp.cluster.learning import Summed, pool_of, summed
+    from anacp.cluster.pool import Pool
+    from anacp.cluster.reading import Reading, has_features, modality_of
     from anacp.cluster.summary import NodeDid, Tally
+    from anacp.cluster.teaching import OnCluster, learn, learn_features
 
-__all__ = ["Cluster", "Node", "NodeDid", "Reading", "Summed", "Tally", "connected", "has_features", "summed"]
+__all__ = [
+    "Cluster",
+    "Node",
+    "NodeDid",
+    "OnCluster",
+    "Pool",
+    "Reading",
+    "Summed",
+    "Tally",
+    "connected",
+    "has_features",
+    "learn",
+    "learn_features",
+    "modality_of",
+    "pool_of",
+    "summed",
+]
 
 __getattr__ = door(__name__)

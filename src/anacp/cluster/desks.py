@@ -105,6 +105,7 @@ class LearnDesk:
         self._hopeless: dict[int, str] = {}
         self._disks: set[str] = set()
         self.told: dict[int, dict[str, Any]] = {}
+        self.learned_here: set[int] = set()  # shards, by workers of this start
 
     @property
     def whole(self) -> Range:
@@ -155,6 +156,7 @@ class LearnDesk:
             number = work.asked[1].number
             self._todo.discard(number)
             self.told[number] = answer
+            self.learned_here.add(number)
             self._add(leaf(number), hand.disk)
             self._tally.learned(hand.node, answer)
         elif work.method == "merge":

@@ -53,6 +53,7 @@ class Summed:
     job: str
     plan: str
     _pool: Pool = field(repr=False)
+    _own_pool: bool = True
 
     def clear(self) -> None:
         """Delete what was kept against faults, once the model is saved."""
@@ -60,7 +61,8 @@ class Summed:
             Kept(key).clear()
             for _ in self._pool.everywhere("clear", key):
                 pass
-        self._pool.close()
+        if self._own_pool:
+            self._pool.close()
 
 
 class Source:
@@ -127,7 +129,9 @@ class Source:
         self._pool.run(desk, lambda: report(Progress(words, len(works) - desk.n_left, len(works))) if report else None)
 
 
-def pool_of(cluster: Cluster, encoder: Encoder | None, *, device: str = "cpu", cpus: float | None = None) -> Pool:
+def pool_of(
+    cluster: Cluster, encoder: Encoder | None = None, *, device: str = "cpu", cpus: float | None = None
+) -> Pool:
     """Return workers that have this encoder, its network shipped once to each node, with so many processors each."""
     ray = cluster.ray
     sent = None if encoder is None else ray.put(encoder.portable())
@@ -161,8 +165,7 @@ def summed(
     known: LearnedExamples | None = None,
     classes: NDArray[Any] | None = None,
     rows: int = ROWS,
-    device: str = "cpu",
-    cpus: float | None = None,
+    workers: Pool | None = None,
     report: Report | None = None,
 ) -> Summed:
     """Learn the shards of some sources on a cluster, and return the sum.
@@ -187,13 +190,13 @@ def summed(
         Which examples were learned before, and as which classes.
     rows : int
         Of a shard: what the loss of a process costs.
-    device, cpus : optional
-        Where networks run, and how many processors a worker has.
+    workers : Pool, optional
+        Of `pool_of`, with this encoder: they stay after this. By default workers are started, and end with `clear`.
     report : callable, optional
         Called with a `Progress` now and then.
     """
     start, tally = perf_counter(), Tally()
-    pool = pool_of(cluster, encoder, device=device, cpus=cpus)
+    pool = workers or pool_of(cluster, encoder)
     try:
         source = Source(pool, sources, reading, strict=strict, rows=rows, report=report)
         check_labels(source.labels, classes)
@@ -202,7 +205,8 @@ def summed(
         chosen, digests = _chosen(source, looked, known or LearnedExamples(), on_conflict, encoder is not None)
         desk, job = _learned(cluster, pool, source, looked, chosen, digests, learner, encoder, tally, report)
     except BaseException:
-        pool.close()
+        if workers is None:
+            pool.close()
         raise
     tally.deaths, tally.lost_nodes, tally.shards = pool.deaths, pool.lost_nodes, len(source.shards)
     told = [desk.told[shard.number] for shard in source.shards]
@@ -236,6 +240,7 @@ def summed(
         job=job.key,
         plan=source.plan,
         _pool=pool,
+        _own_pool=workers is None,
     )
 
 
@@ -264,11 +269,9 @@ def _learned(
     job = Job(key, source.reading, learner, source.as_texts)
     options: dict[str, Any] = {"home": disk(), "n_nodes": len(cluster.nodes()), "tally": tally}
     desk = LearnDesk(job, source.shards, wanted, skip=source.reading.on_error == "skip", **options)
-    total, found = int(chosen.wanted.sum()), []
+    total = int(chosen.wanted.sum())
 
     def told() -> None:
-        if not found and desk.have:
-            found.append(True)
         if report is not None:
             skipped = sum(len(words["skipped"]) for words in desk.told.values())
             report(Progress("features", total - desk.n_rows_left, total, skipped))
@@ -279,8 +282,7 @@ def _learned(
     except MismatchError:
         Kept(source.plan).clear()  # contents changed since they were looked at: the next start looks again
         raise
-    learned_now = sum(one.shards for one in tally.nodes.values())
-    tally.found = max(0, len(source.shards) - learned_now)
+    tally.found = len(source.shards) - len(desk.learned_here)
     _bring(cluster, pool, desk, key)
     return desk, job
 

@@ -80,6 +80,11 @@ def places(sources: Sequence[str]) -> list[str]:
     return found
 
 
+def modality_of(reading: Reading, sources: Sequence[str]) -> str:
+    """Return what sources hold, by the first part: "image", "text" or "features"."""
+    return reading.read(places(sources)[0]).modality
+
+
 def described(reading: Reading, place: str) -> Described:
     """Read a part, and say what it holds."""
     part = reading.read(place)
