@@ -100,9 +100,10 @@ def kept() -> list[Path]:
 
 @pytest.mark.parametrize("address", ["of the tests", "local"])
 def test_a_driver_that_is_killed_goes_on_where_it_was(
-    machines: Machines, rows: Any, tmp_path: Path, address: str
+    machines: Machines, workers: cluster.Pool, rows: Any, tmp_path: Path, address: str
 ) -> None:
     """With "local" the head of the cluster goes with it."""
+    workers.close()  # the command needs the processors
     x, y = rows
     for number in range(40):
         part = slice(100 * number, 100 * (number + 1))

@@ -119,9 +119,12 @@ def _join(ray: Any, address: str) -> None:
 
 
 def node_versions(cluster: Cluster) -> dict[str, dict[str, str | None]]:
-    """Return which versions each node runs, asked in a process of each."""
+    """Return which versions each node runs, by its address and id, asked in a process of each."""
     ray, probe = cluster.ray, cluster.ray.remote(num_cpus=0, max_retries=2)(_probe())
-    asked = {node.name: probe.options(scheduling_strategy=cluster.on(node)).remote() for node in cluster.nodes()}
+    asked = {
+        f"{node.name} ({node.id[:6]})": probe.options(scheduling_strategy=cluster.on(node)).remote()
+        for node in cluster.nodes()
+    }
     found: dict[str, dict[str, str | None]] = {}
     for name, reference in asked.items():
         with contextlib.suppress(ray.exceptions.RayError):  # a node that has just gone; it is not asked to work either

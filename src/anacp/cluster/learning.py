@@ -102,7 +102,7 @@ class Source:
         self.notes = tuple(note for part in self.parts for note in part.notes)
         self.labels, self.as_texts = labels_together(self.parts)
         self.shards = cut(self.parts, rows)
-        marks = [[part.place, part.mark, len(part.labels)] for part in self.parts]
+        marks = [[part.place, part.mark, len(part.codes)] for part in self.parts]
         self.plan = content_hash(b"anacp cluster 1", json.dumps([marks, rows]).encode())
 
     def looked(self) -> list[Looked]:

@@ -8,12 +8,13 @@ from time import monotonic, sleep
 from typing import Any, Protocol
 
 from anacp.cluster.connecting import Cluster, Node
-from anacp.cluster.worker import Hello
+from anacp.cluster.worker import Hello, Refused
 from anacp.errors import UnavailableError
 
 REFRESH_SECONDS = 1.0  # between looks at which nodes there are
 MOST_ATTEMPTS = 4  # deaths of processes that worked at one thing while their node lived on
 MOST_STARTS = 5  # of a worker on a node, one after the other without a word from it
+MOST_WORDS = 500  # of what Ray says, in a message
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,7 @@ class Pool:
         self._starts: dict[tuple[str, int], int] = {}
         self._suspects: dict[tuple[str, int], Work] = {}  # what was worked at where a process ended
         self._attempts: dict[tuple[str, Hashable], int] = {}
+        self._last_words = ""
         self.deaths, self.lost_nodes = 0, 0  # of processes whose node lived on, and of nodes
 
     def run(self, desk: Desk, told: Callable[[], None]) -> None:
@@ -145,12 +147,14 @@ class Pool:
             raise  # a mistake of ours: it says where
         except ray.exceptions.RayError as problem:
             if work.method == "hello" or isinstance(problem, ray.exceptions.RayActorError):
-                self._ended(hand, desk)
+                self._ended(hand, desk, problem)
             else:  # what it was given, or its answer, went with a node
                 hand.work = None
                 desk.lost(work)
             return
         hand.work = None
+        if isinstance(answer, Refused) and work.method == "hello":
+            raise answer.problem
         if isinstance(answer, Hello):
             self._greeted(hand, answer, desk)
         else:
@@ -170,10 +174,11 @@ class Pool:
         if attempts >= MOST_ATTEMPTS:
             desk.gave_up(work, f"{attempts} processes that worked at it were ended: out of memory, or by a crash")
 
-    def _ended(self, hand: Hand, desk: Desk) -> None:
+    def _ended(self, hand: Hand, desk: Desk, problem: Exception) -> None:
         """Take note that a process is gone; whether with its node is known once another one answers in its place."""
         self.hands.remove(hand)
         self._cluster.ray.kill(hand.actor)  # one that is only out of reach would work for nobody
+        self._last_words = " ".join(str(problem).split())[-MOST_WORDS:]
         work = hand.work
         if work is not None and work.method != "hello":
             self._suspects[hand.node.id, hand.slot] = work
@@ -207,7 +212,8 @@ class Pool:
         if starts > MOST_STARTS:
             raise UnavailableError(
                 f"Expected a process that works on {node.name}, got {MOST_STARTS} that ended before they said a word. "
-                "Look into the node's log (`ray logs`): its memory may be too small for the network."
+                "Its memory may be too small for the network, or it lacks a package that the network needs. Ray says: "
+                f"… {self._last_words}"
             )
         self.hands.append(Hand(self._start(node), node, slot))
 

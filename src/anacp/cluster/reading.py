@@ -62,9 +62,15 @@ class Described:
     place: str
     mark: str  # a hash of what there is to read, and in which order
     modality: str  # "image", "text" or "features"
-    labels: NDArray[Any]  # (n,)
+    names: NDArray[Any]  # (c,) of its classes
+    codes: NDArray[np.int32]  # (n,) which of them each row is of
     left_out: tuple[LeftOut, ...]
     notes: tuple[str, ...]
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The label of each row."""  # (n,)
+        return np.asarray(self.names[self.codes])
 
 
 def places(sources: Sequence[str]) -> list[str]:
@@ -88,7 +94,8 @@ def modality_of(reading: Reading, sources: Sequence[str]) -> str:
 def described(reading: Reading, place: str) -> Described:
     """Read a part, and say what it holds."""
     part = reading.read(place)
-    return Described(place, mark_of(part), part.modality, part.labels, part.left_out, part.notes)
+    names, codes = np.unique(part.labels, return_inverse=True)
+    return Described(place, mark_of(part), part.modality, names, codes.astype(np.int32), part.left_out, part.notes)
 
 
 def rows_of(reading: Reading, place: str, mark: str) -> Labelled:

@@ -34,7 +34,7 @@ def cut(parts: Sequence[Described], rows: int = ROWS) -> list[Shard]:
     shards: list[Shard] = []
     first = 0
     for part in parts:
-        n = len(part.labels)
+        n = len(part.codes)
         for start in range(0, n, rows):
             stop = min(start + rows, n)
             shards.append(Shard(len(shards), part.place, part.mark, start, stop, first + start))

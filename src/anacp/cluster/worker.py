@@ -86,10 +86,18 @@ class Worker:
     """
 
     def __init__(self, encoder: Encoder | None, device: str = "cpu") -> None:
-        self._encoder = None if encoder is None else encoder.received(device)
+        self._encoder: Encoder | None = None
+        self._problem: AnacpError | None = None
+        try:
+            self._encoder = None if encoder is None else encoder.received(device)
+        except AnacpError as problem:  # said when it is greeted: what an actor raises while it starts is lost
+            self._problem = problem
 
+    @answering
     def hello(self, key: str) -> Hello:
         """Say where this is, and what is kept there of a job."""
+        if self._problem is not None:
+            raise self._problem
         kept = Kept(key)
         return Hello(disk(), os.getpid(), kept.ranges(), kept.told())
 

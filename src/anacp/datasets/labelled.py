@@ -41,10 +41,10 @@ def read_labelled(
     Parameters
     ----------
     *sources : str or path
-        Each is a folder or archive of class folders of images; a WebDataset archive; the folder of one class, whose name is the label; a
-        table (.csv, .tsv, .json, .jsonl, .xlsx, .parquet) of texts or of paths of images, with labels; "-" for such a
-        table from standard input; or, with `label`, an image file, a text, a .txt file or standard input of one text
-        a line. Whether a file is an image is decided by its content.
+        Each is a folder or archive of class folders of images; a WebDataset archive (.tar); the folder of one class,
+        whose name is the label; a table (.csv, .tsv, .json, .jsonl, .xlsx, .parquet) of texts or of paths of images,
+        with labels; "-" for such a table from standard input; or, with `label`, an image file, a text, a .txt file or
+        standard input of one text a line. Whether a file is an image is decided by its content.
     label : str, optional
         The class of everything that is given.
     split : str, optional
