@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -10,7 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from anacp import backbones, cli, cluster, datasets, encoders, items, methods
-from anacp.cli.learn_on_cluster import There, learn_rows, learn_there
+from anacp.cli.learn_on_cluster import learn_rows, learn_there
+from anacp.cli.learn_results import say_learned
 from anacp.cli.options import (
     AsJson,
     ClusterOption,
@@ -28,12 +28,13 @@ from anacp.cli.options import (
     Split,
     Strict,
     TextColumn,
+    layers_of,
 )
-from anacp.cli.sources import expected_modality, facts_of, lines_of, source_of, text_warnings
+from anacp.cli.sources import expected_modality, source_of
 from anacp.cli.stopping import FileBefore, kept
 from anacp.errors import InputError, MismatchError
 from anacp.files import home, locked
-from anacp.words import counted, format_bytes, listed, visible
+from anacp.words import counted
 
 BACKBONES = {"image": "efficientnet-lite0", "text": "minilm-l6"}
 
@@ -80,7 +81,7 @@ def learn(
             classifier = _open(model, modality, **made)
             with cluster.connected(on_cluster) as nodes:
                 there = learn_there(classifier, model, examples, nodes, reading, console=console, **options)
-        _say(model, there.classifier, there.found, there.result, there, console, as_json)
+        say_learned(model, there.classifier, there.found, there.result, there, console, as_json)
         return
     found = datasets.read_labelled(
         *examples,
@@ -109,28 +110,7 @@ def learn(
             classifier.save(model, exact=exact)
         save_seconds = perf_counter() - start
         _unfinished(model).clear()  # features were kept against being stopped; the model file knows the examples now
-    _say(model, classifier, found, result, (solve_seconds, save_seconds), console, as_json)
-
-
-def _say(
-    model: Path,
-    classifier: methods.Classifier,
-    found: datasets.Labelled,
-    result: methods.Learned,
-    done: There | tuple[float, float],
-    console: cli.Screen,
-    as_json: bool,
-) -> None:
-    """Print what was learned, and on a cluster what each node did."""
-    there = done if isinstance(done, There) else None
-    seconds = (there.solve_seconds, there.save_seconds) if there else done
-    facts = _facts(model, classifier, found, result, *seconds)  # type: ignore[misc]
-    if there is not None:
-        facts["cluster"] = there.tally.facts()
-    if as_json:
-        print(json.dumps(facts))
-    for line in [*(there.tally.lines() if there else ()), *_lines(model, classifier, facts, found, result)]:
-        console.print(line, highlight=False, soft_wrap=True, markup=False)
+    say_learned(model, classifier, found, result, (solve_seconds, save_seconds), console, as_json)
 
 
 def _open(
@@ -146,7 +126,7 @@ def _open(
     method = None if learner is None else _method(learner)
     if not model.exists():
         name = backbone or BACKBONES[modality]
-        encoder = encoders.Encoder(name, layers=_layers(layers), remote_code=remote_code, device=device)
+        encoder = encoders.Encoder(name, layers=layers_of(layers), remote_code=remote_code, device=device)
         return methods.Classifier(encoder, method or "AnaCP", store=store)
     classifier = methods.Classifier.load(model, backbone=backbone, store=store, remote_code=remote_code, device=device)
     if classifier.modality != modality:
@@ -165,17 +145,9 @@ def _open(
     return classifier
 
 
-def _layers(layers: str | None) -> encoders.LayersChoice | None:
-    """Return what is said of layers: a word, or numbers and names with commas between."""
-    if layers is None or layers == "auto" or layers == "last":
-        return layers
-    named = [layer.strip() for layer in layers.split(",")]
-    return [int(layer) if layer.removeprefix("-").isdecimal() else layer for layer in named]
-
-
 def _check_layers(encoder: encoders.Encoder, layers: str, model: Path) -> None:
     """Refuse other layers than a model has; "auto" goes on with those that were chosen."""
-    asked = _layers(layers)
+    asked = layers_of(layers)
     if asked is None or asked == "auto":
         return
     wanted = encoder.backbone.with_layers(backbones.LAST_LAYER if isinstance(asked, str) else asked)
@@ -205,66 +177,3 @@ def _kept_features(model: Path) -> str:
     """Return what was computed and waits for the next run."""
     n = sum(entry.n_rows for entry in _unfinished(model).entries())
     return f"The features of {counted(n, 'example')} are kept: the same command goes on from there." if n else ""
-
-
-def _conflicts(result: methods.Learned) -> list[tuple[Any, str]]:
-    return [(one.item, f"given as {one.label!r}, and its content as {one.other!r}") for one in result.conflicts]
-
-
-def _facts(
-    model: Path,
-    classifier: methods.Classifier,
-    found: datasets.Labelled,
-    result: methods.Learned,
-    solve_seconds: float,
-    save_seconds: float,
-) -> dict[str, Any]:
-    return {
-        "model": str(model),
-        "new_examples": result.n_new,
-        "known_examples": result.n_known,
-        "skipped": facts_of(result.skipped),
-        "left_out": facts_of(found.left_out),
-        "conflicts": facts_of(_conflicts(result)),
-        "cut": result.cut,
-        "foreign": result.foreign,
-        "notes": list(found.notes),
-        "new_classes": result.new_classes,
-        "examples": classifier.n_examples,
-        "classes": len(classifier.classes_),
-        "layers": list(classifier.encoder.origin.layers),
-        "layer_choice": result.layer_choice,
-        "feature_seconds": round(result.feature_seconds, 3),
-        "learn_seconds": round(result.learn_seconds, 3),
-        "solve_seconds": round(solve_seconds, 3),
-        "save_seconds": round(save_seconds, 3),
-        "bytes": model.stat().st_size,
-    }
-
-
-def _lines(
-    model: Path,
-    classifier: methods.Classifier,
-    facts: dict[str, Any],
-    found: datasets.Labelled,
-    result: methods.Learned,
-) -> list[str]:
-    lines = [
-        *(f"note: {note}" for note in found.notes),
-        *lines_of("left out", found.left_out),
-        *lines_of("skipped", result.skipped),
-        *lines_of("left out", _conflicts(result)),
-        *text_warnings(model, result, result.n_new),
-    ]
-    counts = {"left out": len(found.left_out) + len(result.conflicts), "skipped": len(result.skipped)}
-    rest = "".join(f", {n:,} {what}" for what, n in counts.items() if n)
-    lines.append(f"{counted(facts['known_examples'], 'example')} known already, {facts['new_examples']:,} new{rest}")
-    if result.new_classes:
-        lines.append(f"new classes ({len(result.new_classes):,}): {listed(result.new_classes, 8, show=visible)}")
-    if result.layer_choice:
-        lines.append(result.layer_choice)
-    if result.n_new:
-        stages = ("feature", "features"), ("learn", "learning"), ("solve", "solving"), ("save", "saving")
-        lines.append(", ".join(f"{title} {facts[f'{stage}_seconds']:.1f} s" for stage, title in stages))
-    size = format_bytes(facts["bytes"])
-    return [*lines, f"{model}: {counted(facts['examples'], 'example')} of {counted(facts['classes'], 'class')}, {size}"]

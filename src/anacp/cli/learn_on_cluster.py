@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from anacp import cli, cluster, datasets, learners, methods
-from anacp.cli.sources import source_of
 from anacp.errors import InputError, MismatchError
 from anacp.files import locked
 from anacp.words import counted, format_bytes, listed, visible
@@ -49,7 +48,7 @@ def learn_there(
         workers = cluster.pool_of(nodes, classifier.encoder, device=device)
         options: dict[str, Any] = {"strict": strict, "on_conflict": reading.on_error, "workers": workers}
         done = cluster.learn(
-            nodes, classifier, examples, source=source_of(examples), reading=reading, report=report, **options
+            nodes, classifier, examples, source=", ".join(examples), reading=reading, report=report, **options
         )
     taught, summed = done.model, done.summed
     if not done.learned.n_new and not taught.n_examples:

@@ -2,9 +2,12 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from anacp.encoders import LayersChoice
 
 
 class OnErrorOption(StrEnum):
@@ -97,3 +100,11 @@ ClusterOption = Annotated[
 Device = Annotated[
     str, typer.Option(help="Where the backbone runs on each node: cpu, or cuda, with a worker for each GPU.")
 ]
+
+
+def layers_of(layers: str | None) -> "LayersChoice | None":
+    """Return what is said of layers: a word, or numbers and names with commas between."""
+    if layers is None or layers == "auto" or layers == "last":
+        return layers
+    named = [layer.strip() for layer in layers.split(",")]
+    return [int(layer) if layer.removeprefix("-").isdecimal() else layer for layer in named]

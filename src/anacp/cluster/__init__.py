@@ -6,14 +6,17 @@ from anacp.doors import door
 
 if TYPE_CHECKING:
     from anacp.cluster.connecting import Cluster, Node, connected
-    from anacp.cluster.learning import Summed, pool_of, summed
+    from anacp.cluster.extracting import Extracted, extract
+    from anacp.cluster.learning import Summed, summed
     from anacp.cluster.pool import Pool
     from anacp.cluster.reading import Reading, has_features, modality_of
+    from anacp.cluster.staffing import pool_of
     from anacp.cluster.summary import NodeDid, Tally
     from anacp.cluster.teaching import OnCluster, learn, learn_features
 
 __all__ = [
     "Cluster",
+    "Extracted",
     "Node",
     "NodeDid",
     "OnCluster",
@@ -22,6 +25,7 @@ __all__ = [
     "Summed",
     "Tally",
     "connected",
+    "extract",
     "has_features",
     "learn",
     "learn_features",

@@ -12,26 +12,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anacp.cluster.choosing import Chosen, check_labels, choose, refusal
-from anacp.cluster.connecting import Cluster, Node
-from anacp.cluster.desks import LearnDesk, ListDesk
+from anacp.cluster.connecting import Cluster
 from anacp.cluster.keeping import Kept, disk
-from anacp.cluster.looked import keep_looked, kept_looked
-from anacp.cluster.pool import Pool, Work
-from anacp.cluster.reading import Described, Reading, labels_together, places
-from anacp.cluster.shards import ROWS, Shard, cut
+from anacp.cluster.learn_desk import LearnDesk
+from anacp.cluster.pool import Pool
+from anacp.cluster.reading import Reading
+from anacp.cluster.shards import ROWS, Shard
+from anacp.cluster.source import Source
+from anacp.cluster.staffing import pool_of
 from anacp.cluster.summary import Tally
-from anacp.cluster.worker import Job, Looked, Refused, Worker
+from anacp.cluster.worker import Job, Looked
 from anacp.datasets import LeftOut
 from anacp.encoders import Encoder
-from anacp.errors import AnacpError, DataFileError, InputError, MismatchError, MissingDataError, UnavailableError
+from anacp.errors import AnacpError, InputError, MismatchError, UnavailableError
 from anacp.items import content_hash
 from anacp.learners import Learner
 from anacp.methods import Conflict, Digests, LearnedExamples, OnConflict
 from anacp.progress import Progress, Report
-from anacp.words import LONGEST_PLACE, listed
-
-MOST_CPUS = 4.0  # of one worker: networks of this size gain little by more
-UNREADABLE = (DataFileError, MissingDataError, InputError)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,94 +60,6 @@ class Summed:
                 pass
         if self._own_pool:
             self._pool.close()
-
-
-class Source:
-    """Parts of sources, described by the workers and cut into shards."""
-
-    def __init__(
-        self, pool: Pool, sources: Sequence[str], reading: Reading, *, strict: bool, rows: int, report: Report | None
-    ) -> None:
-        self._pool, self.reading, self._report = pool, reading, report
-        named = places(sources)
-        found: dict[str, Described] = {}
-        unread: list[LeftOut] = []
-
-        def take(work: Work, answer: Any) -> None:
-            if isinstance(answer, Refused):
-                if reading.on_error == "refuse" or strict or not isinstance(answer.problem, UNREADABLE):
-                    raise answer.problem
-                unread.append(LeftOut(str(work.what), str(answer.problem)))
-            else:
-                found[str(work.what)] = answer
-
-        self._ask([Work("describe", place, (reading, place)) for place in named], take, "sources")
-        self.parts = [found[place] for place in named if place in found]
-        if not self.parts:
-            raise InputError(f"Expected examples that can be read, got none: {unread[0].reason}")
-        kinds = {part.modality for part in self.parts}
-        if len(kinds) > 1:
-            raise InputError(f"Expected examples of one kind, got {', '.join(sorted(kinds))}. Learn them one by one.")
-        self.modality = kinds.pop()
-        self.left_out = (*unread, *(one for part in self.parts for one in part.left_out))
-        if strict and self.left_out:
-            shown = listed(self.left_out, 10, show="{0.place} ({0.reason})".format, longest=LONGEST_PLACE)
-            raise InputError(
-                f"Expected examples and nothing else, got {len(self.left_out):,} that are left out: {shown}. Move them "
-                "away, or go without --strict."
-            )
-        self.notes = tuple(note for part in self.parts for note in part.notes)
-        self.labels, self.as_texts = labels_together(self.parts)
-        self.shards = cut(self.parts, rows)
-        marks = [[part.place, part.mark, len(part.codes)] for part in self.parts]
-        self.plan = content_hash(b"anacp cluster 1", json.dumps([marks, rows]).encode())
-
-    def looked(self) -> list[Looked]:
-        """Return what the rows of each shard are by their content."""
-        folder = Kept(self.plan).folder
-        kept = {shard.number: found for shard in self.shards if (found := kept_looked(folder, shard.number))}
-
-        def take(work: Work, answer: Any) -> None:
-            if isinstance(answer, Refused):
-                raise answer.problem
-            number = int(work.asked[1].number)
-            keep_looked(folder, number, answer)
-            kept[number] = answer
-
-        self._ask(
-            [Work("look", str(one), (self.reading, one)) for one in self.shards if one.number not in kept],
-            take,
-            "contents",
-        )
-        return [kept[shard.number] for shard in self.shards]
-
-    def _ask(self, works: list[Work], take: Any, words: str) -> None:
-        desk, report = ListDesk(works, take), self._report
-        self._pool.run(desk, lambda: report(Progress(words, len(works) - desk.n_left, len(works))) if report else None)
-
-
-def pool_of(
-    cluster: Cluster, encoder: Encoder | None = None, *, device: str = "cpu", cpus: float | None = None
-) -> Pool:
-    """Return workers that have this encoder, its network shipped once to each node, with so many processors each."""
-    ray = cluster.ray
-    sent = None if encoder is None else ray.put(encoder.portable())
-    on_gpu = device.partition(":")[0] not in ("cpu", "mps")
-
-    def share(node: Node) -> float:
-        return min(node.cpus, cpus or MOST_CPUS)
-
-    def slots(node: Node) -> int:
-        by_cpu = int(node.cpus // share(node)) if share(node) >= 1 else 0
-        return min(by_cpu, int(node.gpus)) if on_gpu else by_cpu
-
-    actor = ray.remote(Worker)
-
-    def start(node: Node) -> Any:
-        options = {"num_cpus": share(node), "num_gpus": 1 if on_gpu else 0, "max_restarts": 0, "max_task_retries": 0}
-        return actor.options(scheduling_strategy=cluster.on(node), **options).remote(sent, device)
-
-    return Pool(cluster, start, slots)
 
 
 def summed(

@@ -188,18 +188,23 @@ class Worker:
         return len(content)
 
     @answering
-    def extract(self, reading: Reading, shard: Shard, home_disk: str) -> tuple[int, list[Any], list[Any]]:
-        """Have the features of a shard in this node's store; return how many, the rows if it is not the driver's."""
+    def extract(self, reading: Reading, shard: Shard, home_disk: str) -> tuple[int, list[Any], list[Any], float]:
+        """Have the features of a shard in this node's store.
+
+        Returns how many, what was skipped, for each network the rows if the store is not the driver's, and how long it
+        took.
+        """
         assert self._encoder is not None
+        start = perf_counter()
         part, store = rows_of(reading, shard.place, shard.mark), FeatureStore()
         items = list(part.items[shard.start : shard.stop])
         found = self._encoder.encode(items, store=store, on_error=reading.on_error)
         rows: list[Any] = []
-        if disk() != home_disk:
-            for one in self._encoder.parts:
-                stored = store.features(one.whole)
-                rows.append((found.digests, np.stack([stored.get(digest) for digest in found.digests])))
-        return len(found.x), [(str(item), reason) for item, reason in found.skipped], rows
+        for one in self._encoder.parts if disk() != home_disk and len(found.x) else ():
+            stored = store.features(one.whole)
+            rows.append((found.digests, np.stack([stored.get(digest) for digest in found.digests])))  # type: ignore[misc]
+        skipped = [(str(item), reason) for item, reason in found.skipped]
+        return len(found.x), skipped, rows, perf_counter() - start
 
     def clear(self, key: str) -> None:
         """Delete what is kept of a job here."""
