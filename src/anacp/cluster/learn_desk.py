@@ -1,0 +1,223 @@
+"""What the driver gives to workers that learn: the shards and sums of a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from anacp.cluster.pool import Hand, Work
+from anacp.cluster.shards import Shard
+from anacp.cluster.summary import Tally
+from anacp.cluster.tree import Range, branches, leaf, parent
+from anacp.cluster.worker import Digests, Hello, Job, Offsets, Refused
+from anacp.errors import AnacpError, UnavailableError
+
+
+class LearnDesk:
+    """Shards to learn and sums to add, in a fixed tree; what is kept on some disk is done, whoever did it.
+
+    Parameters
+    ----------
+    job : Job
+        What is learned.
+    shards : sequence of Shard
+        The leaves of the tree, in order.
+    wanted : sequence of (offsets, digests)
+        What of each shard.
+    home : str
+        The driver's disk, to which the sums of branches are brought.
+    n_nodes : int
+        About how many nodes share the work; the sums do not depend on it.
+    tally : Tally
+        Where it is noted who did what.
+    skip : bool
+        Pass over shards that cannot be learned, instead of refusing everything.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        shards: Sequence[Shard],
+        wanted: Sequence[tuple[Offsets, Digests]],
+        *,
+        home: str,
+        n_nodes: int,
+        tally: Tally,
+        skip: bool,
+    ) -> None:
+        self._job, self._shards, self._wanted, self._home, self._skip = job, shards, wanted, home, skip
+        self._tally = tally
+        self._branches = branches(len(shards), 4 * n_nodes if n_nodes > 1 else 1)
+        self._claims: dict[Range, str] = {}
+        self.have: dict[Range, set[str]] = {}
+        self._todo = set(range(len(shards)))
+        self._busy: set[tuple[str, Any]] = set()
+        self._parcels: dict[tuple[Range, str], Any] = {}
+        self._hopeless: dict[int, str] = {}
+        self._disks: set[str] = set()
+        self.told: dict[int, dict[str, Any]] = {}
+        self.learned_here: set[int] = set()  # shards, by workers of this start
+
+    @property
+    def whole(self) -> Range:
+        """All shards."""
+        return Range(0, len(self._shards))
+
+    @property
+    def finished(self) -> bool:
+        """Whether the sum of all is kept somewhere."""
+        return bool(self.have.get(self.whole))
+
+    @property
+    def n_rows_left(self) -> int:
+        """How many rows are not learned."""
+        return sum(len(self._wanted[number][0]) for number in self._todo)
+
+    def arrived(self, hand: Hand, hello: Hello) -> None:
+        """Count what is kept where a worker is."""
+        first = hello.disk not in self._disks
+        self._disks.add(hello.disk)
+        for one in hello.ranges:
+            self.have.setdefault(one, set()).add(hello.disk)
+        self.told = hello.told | self.told
+        if first:
+            self._recount()
+
+    def left(self, disks: set[str]) -> None:
+        """Count only what is kept on disks that can be reached; the rest is to be learned again."""
+        self._disks &= disks
+        self.have = {one: on & disks for one, on in self.have.items() if on & disks}
+        self._parcels.clear()
+        self._claims = {}
+        self._recount()
+
+    def next(self, hand: Hand) -> Work | None:
+        """Return a sum to add, a sum to bring, or a shard to learn: what waits for most comes first."""
+        work = self._sum(hand) or self._shard(hand)
+        if work is not None:
+            self._busy.add((work.method, work.what))
+        return work
+
+    def done(self, hand: Hand, work: Work, answer: Any) -> None:
+        """Take note of what a worker has kept."""
+        self._busy.discard((work.method, work.what))
+        if isinstance(answer, Refused):
+            self._refused(work, answer.problem)
+        elif work.method in ("learn", "give_up"):
+            number = work.asked[1].number
+            self._todo.discard(number)
+            self.told[number] = answer
+            self.learned_here.add(number)
+            self._add(leaf(number), hand.disk)
+            self._tally.learned(hand.node, answer)
+        elif work.method == "merge":
+            whole = work.asked[1]
+            for half in whole.halves:
+                self._take_away(half, hand.disk)
+            self._add(whole, hand.disk)
+            self._tally.merged(hand.node, answer)
+        elif work.method == "send":
+            self._parcels[work.what] = answer  # type: ignore[index]
+        else:
+            one, disk = work.what  # type: ignore[misc]
+            del self._parcels[one, disk]
+            self._add(one, disk)
+            self._tally.brought(hand.node, answer)
+
+    def lost(self, work: Work) -> None:
+        """Have it done again."""
+        self._busy.discard((work.method, work.what))
+        if work.method == "receive":
+            self._parcels.pop(work.what, None)  # type: ignore[arg-type]
+
+    def gave_up(self, work: Work, reason: str) -> None:
+        """Pass over a shard that ends the processes that are at it, or refuse everything."""
+        problem = UnavailableError(f"Expected to {work.method} {self._named(work)}, got no answer: {reason}.")
+        if work.method != "learn" or not self._skip:
+            raise problem
+        self._hopeless[work.asked[1].number] = str(problem)
+
+    def _refused(self, work: Work, problem: AnacpError) -> None:
+        if work.method == "merge" and not isinstance(problem, OSError):  # a half that is damaged: it is gone now
+            for half in work.asked[1].halves:
+                self.have.pop(half, None)
+            self._recount()
+            return
+        raise problem
+
+    def _named(self, work: Work) -> str:
+        return str(work.asked[1])
+
+    def _add(self, one: Range, disk: str) -> None:
+        self.have.setdefault(one, set()).add(disk)
+
+    def _take_away(self, one: Range, disk: str) -> None:
+        on = self.have.get(one, set())
+        on.discard(disk)
+        if not on:
+            self.have.pop(one, None)
+
+    def _recount(self) -> None:
+        """Find out which shards are in no sum that is kept."""
+        covered = np.zeros(len(self._shards), bool)
+        for start, stop in self.have:
+            covered[start:stop] = True
+        self._todo = set(np.flatnonzero(~covered).tolist())
+
+    def _sum(self, hand: Hand) -> Work | None:
+        for left in sorted(self.have):
+            whole = parent(left, len(self._shards))
+            if whole is None or whole in self.have or whole.halves[0] != left or whole.halves[1] not in self.have:
+                continue
+            if ("merge", whole) in self._busy:
+                continue
+            both = self.have[left] & self.have[whole.halves[1]]
+            if hand.disk in both:
+                return Work("merge", whole, (self._job.key, whole))
+            if not both and (work := self._carried(whole, hand)) is not None:
+                return work
+        return None
+
+    def _carried(self, whole: Range, hand: Hand) -> Work | None:
+        """Return what brings the halves of a sum together: at home if they are branches, else where the left is."""
+        left, right = whole.halves
+        inside = any(branch.holds(whole) for branch in self._branches)
+        target = self._home if self._home in self._disks and not inside else min(self.have[left])
+        key = self._job.key
+        for half in (left, right):
+            if target in self.have[half]:
+                continue
+            parcel = half, target
+            if parcel in self._parcels:
+                if hand.disk == target and ("receive", parcel) not in self._busy:
+                    return Work("receive", parcel, (key, half, self._parcels[parcel]))
+            elif hand.disk in self.have[half] and ("send", parcel) not in self._busy:
+                return Work("send", parcel, (key, half), fetched=False)
+        return None
+
+    def _shard(self, hand: Hand) -> Work | None:
+        number = self._number(hand)
+        if number is None:
+            return None
+        shard, (offsets, digests) = self._shards[number], self._wanted[number]
+        if number in self._hopeless:
+            return Work("give_up", number, (self._job.key, shard, self._hopeless[number], offsets))
+        return Work("learn", number, (self._job, shard, offsets, digests))
+
+    def _number(self, hand: Hand) -> int | None:
+        """Return a shard of this node's branches, else of one that nobody has claimed, else of another's."""
+        free = {number for number in self._todo if not {("learn", number), ("give_up", number)} & self._busy}
+        if not free:
+            return None
+        open_ones = {one: [number for number in range(*one) if number in free] for one in self._branches}
+        waiting = {one: numbers for one, numbers in open_ones.items() if numbers}
+        for one, numbers in waiting.items():
+            if self._claims.get(one) == hand.node.id:
+                return numbers[0]
+        for one, numbers in waiting.items():
+            if one not in self._claims:
+                self._claims[one] = hand.node.id
+                return numbers[0]
+        return max(waiting.values(), key=len)[-1]
