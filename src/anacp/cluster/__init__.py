@@ -10,12 +10,14 @@ if TYPE_CHECKING:
     from anacp.cluster.learning import Summed, summed
     from anacp.cluster.pool import Pool
     from anacp.cluster.reading import Reading, has_features, modality_of
+    from anacp.cluster.running import Crew, runs_on
     from anacp.cluster.staffing import pool_of
     from anacp.cluster.summary import NodeDid, Tally
     from anacp.cluster.teaching import OnCluster, learn, learn_features
 
 __all__ = [
     "Cluster",
+    "Crew",
     "Extracted",
     "Node",
     "NodeDid",
@@ -31,6 +33,7 @@ __all__ = [
     "learn_features",
     "modality_of",
     "pool_of",
+    "runs_on",
     "summed",
 ]
 

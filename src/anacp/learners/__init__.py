@@ -7,6 +7,7 @@ from anacp.doors import door
 if TYPE_CHECKING:
     from anacp.labels import Labels, label_kind
     from anacp.learners.anacp import AnaCP
+    from anacp.learners.answering import answering
     from anacp.learners.averaged_anacp import AveragedAnaCP
     from anacp.learners.base import Learner
     from anacp.learners.constraints import NOT_NEGATIVE, POSITIVE, Constraint, choice, count, number, whole
@@ -66,6 +67,7 @@ __all__ = [
     "Solution",
     "SolvedLearner",
     "StoredPart",
+    "answering",
     "check_kind",
     "check_share",
     "check_unknown",
