@@ -27,8 +27,9 @@ def table(path: Path, texts: list[str]) -> str:
 
 
 def test_every_row_is_stored_once_as_one_machine_makes_it(
-    nodes: cluster.Cluster, transformer: Callable[..., Backbone], tmp_path: Path
+    nodes: cluster.Cluster, workers: cluster.Pool, transformer: Callable[..., Backbone], tmp_path: Path
 ) -> None:
+    workers.close()  # each node has one processor
     encoder = Encoder(transformer("bert"))
     texts = list(dict.fromkeys(examples("text", 90)[0]))
     shutil.rmtree(FeatureStore().root / encoder.fingerprint, ignore_errors=True)
