@@ -32,7 +32,8 @@ def texts(transformer: Maker) -> Encoder:
 
 
 @pytest.fixture(scope="module")
-def readers(nodes: cluster.Cluster, texts: Encoder) -> Any:
+def readers(nodes: cluster.Cluster, texts: Encoder, workers: cluster.Pool) -> Any:
+    workers.close()  # each node has one processor
     made = cluster.pool_of(nodes, texts, cpus=1)
     yield made
     made.close()
@@ -77,7 +78,7 @@ def test_texts_given_twice_count_once_and_known_ones_not_at_all(
     assert_close(found.learner, expected.learner)
     asked = [text for text, _ in rows]
     np.testing.assert_allclose(found.predict_proba(asked), expected.predict_proba(asked), atol=1e-3)
-    assert [(step.what, step.n, step.source) for step in found.journal][-1] == ("learn", len(rows) - 5, "here")
+    assert [(step.what, step.n, step.source) for step in found._taught.journal][-1] == ("learn", len(rows) - 5, "here")
     found.undo()
     assert found.n_examples == 5
     again = cluster.learn(nodes, done.model, files, reading=READING, rows=8, workers=readers)
@@ -120,8 +121,9 @@ def test_a_part_that_cannot_be_read_is_refused_or_told(
 
 
 def test_images_that_cannot_be_read_are_refused_or_told(
-    nodes: cluster.Cluster, transformer: Maker, tmp_path: Path
+    nodes: cluster.Cluster, transformer: Maker, readers: cluster.Pool, tmp_path: Path
 ) -> None:
+    readers.close()  # others need the processors
     folder = tmp_path / "photos"
     for number in range(30):
         place = folder / ("red" if number % 2 else "plain")
@@ -145,8 +147,9 @@ def test_images_that_cannot_be_read_are_refused_or_told(
 
 
 def test_weights_that_are_not_those_of_the_fingerprint_are_refused(
-    nodes: cluster.Cluster, texts: Encoder, tmp_path: Path
+    nodes: cluster.Cluster, texts: Encoder, readers: cluster.Pool, tmp_path: Path
 ) -> None:
+    readers.close()
     sent = texts.portable()
     np.testing.assert_array_equal(sent.received().encode(["red house"]).x, texts.encode(["red house"]).x)
     changed = copy.copy(sent)
@@ -167,8 +170,9 @@ def test_weights_that_are_not_those_of_the_fingerprint_are_refused(
 
 
 def test_a_shard_that_ends_every_process_is_refused_or_passed_over(
-    nodes: cluster.Cluster, workers: cluster.Pool, source: str, rows: Any
+    nodes: cluster.Cluster, workers: cluster.Pool, readers: cluster.Pool, source: str, rows: Any
 ) -> None:
+    readers.close()
     _, y = rows
     deadly = y[1000]
 

@@ -109,6 +109,11 @@ def _join(ray: Any, address: str) -> None:
             f"Expected {wanted}, got no answer ({_first_line(problem)}). Start one with `ray start --head`, give its "
             "address, or have one started for this command alone: --cluster local."
         ) from problem
+    except ray.exceptions.AuthenticationError as problem:
+        raise UnavailableError(
+            f"Expected a Ray cluster that knows this machine's token, got: {_first_line(problem)}. Start all nodes "
+            "with the same token (~/.ray/auth_token), or set RAY_AUTH_MODE=disabled where the cluster has none."
+        ) from problem
     except RuntimeError as problem:
         if "ersion mismatch" not in str(problem):
             raise

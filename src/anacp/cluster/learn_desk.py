@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,15 +52,20 @@ class LearnDesk:
         self._job, self._shards, self._wanted, self._home, self._skip = job, shards, wanted, home, skip
         self._tally = tally
         self._branches = branches(len(shards), 4 * n_nodes if n_nodes > 1 else 1)
-        self._claims: dict[Range, str] = {}
+        self._starts = [one.start for one in self._branches]
+        self._at: dict[str, int] = {}  # the branch that a node works at, by its number
+        self._unclaimed: deque[int] = deque()
+        self._waiting: list[deque[int]] = []  # the shards of each branch that nobody is at
         self.have: dict[Range, set[str]] = {}
-        self._todo = set(range(len(shards)))
+        self._todo: set[int] = set()
+        self.n_rows_left, self.n_skipped = 0, 0
         self._busy: set[tuple[str, Any]] = set()
         self._parcels: dict[tuple[Range, str], Any] = {}
         self._hopeless: dict[int, str] = {}
         self._disks: set[str] = set()
         self.told: dict[int, dict[str, Any]] = {}
         self.learned_here: set[int] = set()  # shards, by workers of this start
+        self._recount()
 
     @property
     def whole(self) -> Range:
@@ -70,19 +77,14 @@ class LearnDesk:
         """Whether the sum of all is kept somewhere."""
         return bool(self.have.get(self.whole))
 
-    @property
-    def n_rows_left(self) -> int:
-        """How many rows are not learned."""
-        return sum(len(self._wanted[number][0]) for number in self._todo)
-
     def arrived(self, hand: Hand, hello: Hello) -> None:
         """Count what is kept where a worker is."""
         first = hello.disk not in self._disks
         self._disks.add(hello.disk)
         for one in hello.ranges:
             self.have.setdefault(one, set()).add(hello.disk)
-        self.told = hello.told | self.told
-        if first:
+        self._tell(hello.told | self.told)
+        if first or hello.ranges:
             self._recount()
 
     def left(self, disks: set[str]) -> None:
@@ -90,7 +92,6 @@ class LearnDesk:
         self._disks &= disks
         self.have = {one: on & disks for one, on in self.have.items() if on & disks}
         self._parcels.clear()
-        self._claims = {}
         self._recount()
 
     def next(self, hand: Hand) -> Work | None:
@@ -107,8 +108,10 @@ class LearnDesk:
             self._refused(work, answer.problem)
         elif work.method in ("learn", "give_up"):
             number = work.asked[1].number
-            self._todo.discard(number)
-            self.told[number] = answer
+            if number in self._todo:
+                self._todo.discard(number)
+                self.n_rows_left -= len(self._wanted[number][0])
+            self._tell({number: answer})
             self.learned_here.add(number)
             self._add(leaf(number), hand.disk)
             self._tally.learned(hand.node, answer)
@@ -122,7 +125,7 @@ class LearnDesk:
             self._parcels[work.what] = answer  # type: ignore[index]
         else:
             one, disk = work.what  # type: ignore[misc]
-            del self._parcels[one, disk]
+            self._parcels.pop((one, disk), None)
             self._add(one, disk)
             self._tally.brought(hand.node, answer)
 
@@ -131,21 +134,27 @@ class LearnDesk:
         self._busy.discard((work.method, work.what))
         if work.method == "receive":
             self._parcels.pop(work.what, None)  # type: ignore[arg-type]
+        elif work.method in ("learn", "give_up"):
+            self._put_back(work.asked[1].number)
 
     def gave_up(self, work: Work, reason: str) -> None:
         """Pass over a shard that ends the processes that are at it, or refuse everything."""
+        if work.method == "learn" and work.asked[1].number not in self._todo:
+            return  # another process has learned it meanwhile
         problem = UnavailableError(f"Expected to {work.method} {self._named(work)}, got no answer: {reason}.")
         if work.method != "learn" or not self._skip:
             raise problem
         self._hopeless[work.asked[1].number] = str(problem)
 
     def _refused(self, work: Work, problem: AnacpError) -> None:
-        if work.method == "merge" and not isinstance(problem, OSError):  # a half that is damaged: it is gone now
-            for half in work.asked[1].halves:
-                self.have.pop(half, None)
-            self._recount()
-            return
-        raise problem
+        if work.method not in ("merge", "receive") or isinstance(problem, OSError):
+            raise problem
+        # A sum that is damaged, or that a driver before had added to another: what is not there is learned again.
+        gone = work.asked[1].halves if work.method == "merge" else [work.asked[1]]
+        for one in gone:
+            self.have.pop(one, None)
+        self._parcels.pop(work.what, None)  # type: ignore[arg-type]
+        self._recount()
 
     def _named(self, work: Work) -> str:
         return str(work.asked[1])
@@ -159,12 +168,30 @@ class LearnDesk:
         if not on:
             self.have.pop(one, None)
 
+    def _tell(self, told: Mapping[int, dict[str, Any]]) -> None:
+        for number, words in told.items():
+            before = self.told.get(number, {"skipped": ()})
+            self.n_skipped += len(words["skipped"]) - len(before["skipped"])
+            self.told[number] = words
+
     def _recount(self) -> None:
-        """Find out which shards are in no sum that is kept."""
+        """Find out which shards are in no sum that is kept, and give out the branches anew."""
         covered = np.zeros(len(self._shards), bool)
         for start, stop in self.have:
             covered[start:stop] = True
         self._todo = set(np.flatnonzero(~covered).tolist())
+        self.n_rows_left = sum(len(self._wanted[number][0]) for number in self._todo)
+        under_way = {what for method, what in self._busy if method in ("learn", "give_up")}
+        self._waiting = [
+            deque(number for number in range(*one) if number in self._todo and number not in under_way)
+            for one in self._branches
+        ]
+        self._at = {}
+        self._unclaimed = deque(range(len(self._branches)))
+
+    def _put_back(self, number: int) -> None:
+        if number in self._todo:
+            self._waiting[bisect_right(self._starts, number) - 1].appendleft(number)
 
     def _sum(self, hand: Hand) -> Work | None:
         for left in sorted(self.have):
@@ -207,17 +234,13 @@ class LearnDesk:
         return Work("learn", number, (self._job, shard, offsets, digests))
 
     def _number(self, hand: Hand) -> int | None:
-        """Return a shard of this node's branches, else of one that nobody has claimed, else of another's."""
-        free = {number for number in self._todo if not {("learn", number), ("give_up", number)} & self._busy}
-        if not free:
-            return None
-        open_ones = {one: [number for number in range(*one) if number in free] for one in self._branches}
-        waiting = {one: numbers for one, numbers in open_ones.items() if numbers}
-        for one, numbers in waiting.items():
-            if self._claims.get(one) == hand.node.id:
-                return numbers[0]
-        for one, numbers in waiting.items():
-            if one not in self._claims:
-                self._claims[one] = hand.node.id
-                return numbers[0]
-        return max(waiting.values(), key=len)[-1]
+        """Return a shard of this node's branch, else of one that nobody has claimed, else of another's."""
+        own = self._at.get(hand.node.id)
+        while own is None or not self._waiting[own]:
+            if not self._unclaimed:
+                break
+            own = self._at[hand.node.id] = self._unclaimed.popleft()
+        if own is not None and self._waiting[own]:
+            return self._waiting[own].popleft()
+        fullest = max(self._waiting, key=len)
+        return fullest.pop() if fullest else None

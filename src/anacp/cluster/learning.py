@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
@@ -182,8 +183,7 @@ def _learned(
 
     def told() -> None:
         if report is not None:
-            skipped = sum(len(words["skipped"]) for words in desk.told.values())
-            report(Progress("features", total - desk.n_rows_left, total, skipped))
+            report(Progress("features", total - desk.n_rows_left, total, desk.n_skipped))
 
     pool.key = key
     try:
@@ -205,11 +205,12 @@ def _bring(cluster: Cluster, pool: Pool, desk: LearnDesk, key: str) -> None:
     for hand in pool.hands:
         if hand.disk in desk.have[desk.whole]:
             try:
-                content, _ = ray.get(hand.actor.send.remote(key, desk.whole))
+                sent = ray.get(hand.actor.send.remote(key, desk.whole))
             except ray.exceptions.RayError:
                 continue
-            kept.receive(desk.whole, content.tobytes())
-            return
+            if sent is not None:
+                kept.receive(desk.whole, sent[0].tobytes())
+                return
     raise UnavailableError("Expected the sum of all shards from the node that has it, got no answer. Start again.")
 
 
@@ -254,7 +255,7 @@ def _offsets(shard: Shard, chosen: Chosen, digests: Digests) -> tuple[NDArray[np
 
 
 def _row_named(shards: Sequence[Shard], place: int) -> str:
-    shard = next(shard for shard in shards if shard.first <= place < shard.first + len(shard))
+    shard = shards[bisect_right(shards, place, key=lambda one: one.first) - 1]
     return f"row {shard.start + place - shard.first + 1:,} of {shard.place}"
 
 

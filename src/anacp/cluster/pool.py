@@ -13,7 +13,9 @@ from anacp.errors import UnavailableError
 
 REFRESH_SECONDS = 1.0  # between looks at which nodes there are
 MOST_ATTEMPTS = 4  # deaths of processes that worked at one thing while their node lived on
-MOST_STARTS = 5  # of a worker on a node, one after the other without a word from it
+# Of a worker on a node, one after the other without a word from it, each after a longer while: a node that is gone is
+# known to be only after some seconds.
+MOST_STARTS = 6
 MOST_WORDS = 500  # of what Ray says, in a message
 
 
@@ -38,7 +40,7 @@ class Hand:
     pid: int = 0
     work: Work | None = None
     reference: Any = None
-    since: float = 0.0
+    desk: Any = None  # who gave it
 
 
 class Desk(Protocol):
@@ -90,6 +92,7 @@ class Pool:
         self._nodes: dict[str, Node] = {}
         self._looked = -REFRESH_SECONDS
         self._starts: dict[tuple[str, int], int] = {}
+        self._not_before: dict[tuple[str, int], float] = {}
         self._suspects: dict[tuple[str, int], Work] = {}  # what was worked at where a process ended
         self._attempts: dict[tuple[str, Hashable], int] = {}
         self._last_words = ""
@@ -131,9 +134,10 @@ class Pool:
         self.hands.clear()
 
     def _give(self, hand: Hand, desk: Desk) -> None:
-        work = desk.next(hand) if hand.disk else Work("hello", hand.slot, (self.key,))
+        known = tuple({one.disk for one in self.hands if one.disk})
+        work = desk.next(hand) if hand.disk else Work("hello", hand.slot, (self.key, known))
         if work is not None:
-            hand.work, hand.since = work, monotonic()
+            hand.work, hand.desk = work, desk
             hand.reference = getattr(hand.actor, work.method).remote(*work.asked)
 
     def _take(self, hand: Hand, desk: Desk) -> None:
@@ -150,9 +154,11 @@ class Pool:
                 self._ended(hand, desk, problem)
             else:  # what it was given, or its answer, went with a node
                 hand.work = None
-                desk.lost(work)
+                self._back(hand, work, desk)
             return
         hand.work = None
+        if hand.desk is not desk:  # what an earlier desk had asked
+            return
         if isinstance(answer, Refused) and work.method == "hello":
             raise answer.problem
         if isinstance(answer, Hello):
@@ -165,6 +171,7 @@ class Pool:
         hand.disk, hand.pid = hello.disk, hello.pid
         place = hand.node.id, hand.slot
         self._starts.pop(place, None)
+        self._not_before.pop(place, None)
         desk.arrived(hand, hello)
         work = self._suspects.pop(place, None)
         if work is None:
@@ -180,9 +187,8 @@ class Pool:
         self._cluster.ray.kill(hand.actor)  # one that is only out of reach would work for nobody
         self._last_words = " ".join(str(problem).split())[-MOST_WORDS:]
         work = hand.work
-        if work is not None and work.method != "hello":
+        if work is not None and self._back(hand, work, desk):
             self._suspects[hand.node.id, hand.slot] = work
-            desk.lost(work)
         self._looked = -REFRESH_SECONDS
 
     def _refresh(self, desk: Desk) -> None:
@@ -195,8 +201,8 @@ class Pool:
         self.lost_nodes += len(gone)
         for hand in [hand for hand in self.hands if hand.node.id in gone]:
             self.hands.remove(hand)
-            if hand.work is not None and hand.work.method != "hello":
-                desk.lost(hand.work)
+            if hand.work is not None:
+                self._back(hand, hand.work, desk)
         self._suspects = {place: work for place, work in self._suspects.items() if place[0] in now}
         self._nodes = now
         there = {(hand.node.id, hand.slot) for hand in self.hands}
@@ -207,8 +213,19 @@ class Pool:
         if gone:
             desk.left({hand.disk for hand in self.hands if hand.disk})
 
+    def _back(self, hand: Hand, work: Work, desk: Desk) -> bool:
+        """Give work back to the desk that it is from, if it still waits for it."""
+        mine = hand.desk is desk and work.method != "hello"
+        if mine:
+            desk.lost(work)
+        return mine
+
     def _begin(self, node: Node, slot: int) -> None:
-        starts = self._starts[node.id, slot] = self._starts.get((node.id, slot), 0) + 1
+        place = node.id, slot
+        if monotonic() < self._not_before.get(place, 0.0):
+            return
+        starts = self._starts[place] = self._starts.get(place, 0) + 1
+        self._not_before[place] = monotonic() + 2.0 ** (starts - 1)
         if starts > MOST_STARTS:
             raise UnavailableError(
                 f"Expected a process that works on {node.name}, got {MOST_STARTS} that ended before they said a word. "

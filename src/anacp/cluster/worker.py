@@ -18,13 +18,14 @@ from anacp.cluster.reading import Described, Reading, described, rows_of
 from anacp.cluster.shards import Shard
 from anacp.cluster.tree import Range, leaf
 from anacp.encoders import Encoder, FeatureStore
-from anacp.errors import AnacpError, ImageError, MismatchError
+from anacp.errors import AnacpError, ImageError, MismatchError, MissingDataError
 from anacp.items import hold
 from anacp.learners import Learner
 from anacp.methods import short_digests
 
 Offsets = NDArray[np.int32]  # rows of a shard, counted from its first
 Digests = NDArray[np.int64]
+Sent = tuple[NDArray[np.uint8], dict[int, dict[str, Any]]]  # a file, and what was said of each of its shards
 
 
 @dataclass(frozen=True)
@@ -94,12 +95,12 @@ class Worker:
             self._problem = problem
 
     @answering
-    def hello(self, key: str) -> Hello:
-        """Say where this is, and what is kept there of a job."""
+    def hello(self, key: str, known: tuple[str, ...]) -> Hello:
+        """Say where this is, and what is kept there of a job; nothing of disks that are known."""
         if self._problem is not None:
             raise self._problem
-        kept = Kept(key)
-        return Hello(disk(), os.getpid(), kept.ranges(), kept.told())
+        kept, own = Kept(key), disk()
+        return Hello(own, os.getpid(), *(([], {}) if own in known else (kept.ranges(), kept.told())))
 
     @answering
     def describe(self, reading: Reading, place: str) -> Described:
@@ -172,14 +173,19 @@ class Worker:
             kept.drop(half)
         return perf_counter() - start
 
-    def send(self, key: str, one: Range) -> tuple[NDArray[np.uint8], dict[int, dict[str, Any]]]:
-        """Return the file of a sum, and what was said of its shards, for another disk."""
+    def send(self, key: str, one: Range) -> Sent | None:
+        """Return the file of a sum, and what was said of its shards, for another disk; None if it is not here."""
         kept = Kept(key)
+        if not kept.holds(one):
+            return None
         told = {number: words for number, words in kept.told().items() if one.start <= number < one.stop}
         return np.frombuffer(kept.send(one), np.uint8), told
 
-    def receive(self, key: str, one: Range, sent: tuple[NDArray[np.uint8], dict[int, dict[str, Any]]]) -> int:
+    @answering
+    def receive(self, key: str, one: Range, sent: Sent | None) -> int:
         """Keep what another disk has sent; return how many bytes it was."""
+        if sent is None:
+            raise MissingDataError(f"Expected the sum of shards {one.start + 1:,} to {one.stop:,}, got none.")
         content, told = sent
         kept = Kept(key)
         for number, words in told.items():
