@@ -35,6 +35,7 @@ class _Task:
     folder: Path
     nodes: list[str] = field(default_factory=list)  # of each attempt that has begun
     finished: bool = False
+    lost: bool = False  # with its process, to be attempted again
 
 
 def runs_on(cluster: Cluster, *, jobs: int | None = None) -> Crew:
@@ -85,9 +86,10 @@ def _run(cluster: Cluster, waiting: Waiting, options: dict[str, Any], jobs: int 
                     yield event
                     if isinstance(event, Finished | Failed):
                         task.finished = True
-                if stream.is_finished() or task.finished:
+                if task.lost or task.finished:
                     del under_way[stream]
                     if not task.finished:
+                        task.lost = False
                         left.insert(0, task)
     finally:
         for stream in under_way:
@@ -99,15 +101,14 @@ def _heard(cluster: Cluster, stream: Any, task: _Task) -> Iterator[Event]:
     ray = cluster.ray
     try:
         node, event, files = ray.get(next(stream))
-    except StopIteration:
-        return
     except ray.exceptions.RayTaskError:
         raise  # a mistake of ours: it says where
-    except ray.exceptions.RayError as problem:
+    except (ray.exceptions.RayError, StopIteration) as problem:
+        task.lost = True
         alive = {one.id for one in cluster.nodes()}
         ended = sum(node in alive for node in task.nodes)
         if ended >= ATTEMPTS:
-            reason = str(problem).splitlines()[0]
+            reason = next(iter(str(problem).splitlines()), "no reason")
             words = f"Its process ended {ended} times on nodes that live on ({reason}). Out of memory? Use fewer jobs."
             yield Failed(task.specification, words)
         return
