@@ -3,12 +3,14 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
 import anacp
+from anacp.learners.ridge_choice import solve_ridge
 from anacp.linalg import cholesky_factor, symmetric_roots
 from anacp.projections import separation_signs, target_prototypes
 from anacp.replay import Readout, adapted_gaussians, expected, expected_gram
@@ -90,12 +92,25 @@ def test_familiarity_is_the_same_by_features_and_by_classes(monkeypatch: pytest.
 
 
 def test_heads_by_class_of_earlier_files_are_still_read(tmp_path: Path) -> None:
-    model = anacp.AnaCP(n_projected=60, n_heads=2).partial_fit(*blobs(n_classes=20, n_rows=10)).solve()
-    outline = model._former_outline(8, 20)
-    assert outline["head 0"].shape == (60, 20)
-    assert outline["prototypes"].shape == (20, 8)
-    assert outline["readout"].shape == (20, 60)
-    assert model._outline(8, 20)["head 0"].shape == (60, 8)
+    x, y = blobs(n_classes=20, n_rows=10)
+    model = anacp.AnaCP(n_projected=60, n_heads=2, dtype="float64").partial_fit(x, y).solve(unknown=True)
+    known, expected = model._knowledge, model.scores(x)
+    prototypes = model._prototypes(known.memory)
+    former = replace(
+        known.solved.solution,
+        heads=tuple(solve_ridge(known.memory.statistics, f"head {h}", 100.0)[0] for h in range(2)),
+        prototypes=prototypes,
+        readout=known.solved.solution.drawn.linear(prototypes),
+    )
+    shapes = {name: tuple(one.shape) for name, one in former.tensors().items()}
+    assert shapes == {name: tuple(one.shape) for name, one in model._former_outline(8, 20).items()}
+    known.solved = replace(known.solved, solution=former)
+    model.save(tmp_path / "former.anacp")
+    loaded = anacp.load(tmp_path / "former.anacp")
+    assert loaded._knowledge.solved.solution.heads[0].shape == (60, 20)
+    assert abs(loaded.scores(x) - expected).max() < 1e-9
+    loaded.save(tmp_path / "again.anacp")
+    assert abs(anacp.load(tmp_path / "again.anacp").scores(x) - expected).max() < 1e-9
 
 
 def test_of_more_classes_than_draws_some_are_drawn() -> None:

@@ -258,16 +258,13 @@ class AnaCP(TransformerMixin, Learner[ContrastiveSolution]):  # type: ignore[mis
     ) -> ContrastiveSolution:
         """Solve the ELM on pseudo-features that went through the contrastive projection."""
         drawn = (before.drawn if before else None) or self._projection(self.n_features_in_, "classifier")
-        readout = (
-            drawn.matrix if adapted.prototypes is None else drawn.linear(adapted.prototypes)
-        )  # V (d, m) or PV (c, m)
+        basis = adapted.prototypes
+        readout = drawn.matrix if basis is None else drawn.linear(basis)  # V (d, m) or PV (c, m)
         # One covariance a class has no expectation that costs less than drawing from it.
         drawing = self.replay == "sampled" or self.covariance == "class"
         solved = self._on_draws if drawing else self._in_expectation
         weights = solved(memory.moments, self._contrastive(adapted), readout)
-        return replace(
-            adapted, readout=readout if adapted.prototypes is not None else None, weights=weights, drawn=drawn
-        )
+        return replace(adapted, readout=None if basis is None else readout, weights=weights, drawn=drawn)
 
     def _on_draws(self, moments: ClassMoments, projection: ContrastiveProjection, readout: Tensor) -> Tensor:
         features, seed = Readout(readout, self.activation), self.random_state

@@ -73,8 +73,12 @@ def _are_coded(tensors: Mapping[str, Tensor]) -> bool:
 
 def _in_precision(learner: "Learner[Any]", solution: Mapping[str, Tensor]) -> bool:
     """Say whether a solution is in the learner's precision; one that extreme features made wider is solved anew."""
-    outline = learner._outline(learner.n_features_in_, len(learner._knowledge.memory.classes))
-    return outline is None or all(tensor.dtype == outline[name].dtype for name, tensor in solution.items())
+    sizes = learner.n_features_in_, len(learner._knowledge.memory.classes)
+    outline = learner._outline(*sizes)
+    if outline is None:
+        return True
+    known = {**(learner._former_outline(*sizes) or {}), **outline}
+    return all(tensor.dtype == known[name].dtype for name, tensor in solution.items())
 
 
 def restored(
