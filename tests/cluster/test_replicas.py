@@ -13,7 +13,7 @@ import pytest
 
 from anacp import AnaCP, cluster, load_sample
 from anacp.errors import NotLearnedError
-from anacp.learners import answering
+from anacp.learners import only_answering
 from anacp.serve import Service, replicated
 from tests.adaptation.models import tiny
 from tests.serve.serving import Asker, empty, text_of
@@ -42,8 +42,8 @@ def test_a_learner_that_only_answers_is_small_and_answers_alike() -> None:
     sample = load_sample("clinc150")
     learner = AnaCP(n_projected=100).partial_fit(sample.x_train[:2000], sample.y_train[:2000])
     with pytest.raises(NotLearnedError, match="solve"):
-        answering(learner.solve())
-    only = answering(learner.solve(probabilities=True, unknown=True))
+        only_answering(learner.solve())
+    only = only_answering(learner.solve(probabilities=True, unknown=True))
     assert only._knowledge.memory.statistics == {}
     x = sample.x_test[:50]
     for one, other in zip(only.judged(x, keep=0.9), learner.judged(x, keep=0.9), strict=True):

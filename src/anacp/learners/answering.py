@@ -10,7 +10,7 @@ from anacp.learners.memory import Memory
 L = TypeVar("L", bound=Learner[Any])
 
 
-def answering(learner: L) -> L:
+def only_answering(learner: L) -> L:
     """Return a learner with the same answers, to the bit, that can be sent: it holds no statistics, and learns nothing.
 
     Raises

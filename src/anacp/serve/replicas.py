@@ -19,7 +19,7 @@ from typing import Any, cast
 from anacp.cluster import Cluster
 from anacp.encoders import Encoder
 from anacp.extras import require
-from anacp.learners import Learner, answering
+from anacp.learners import Learner, only_answering
 from anacp.serve.limits import Limits
 from anacp.serve.service import Service
 from anacp.serve.solving import Snapshot
@@ -213,7 +213,7 @@ class _Telling(threading.Thread):
         """Tell of the version that answers now, unless it is known."""
         snapshot = self._service.snapshot
         if self._told[0] != snapshot.version:
-            learner = None if snapshot.classifier is None else answering(snapshot.classifier.learner)
+            learner = None if snapshot.classifier is None else only_answering(snapshot.classifier.learner)
             self._told = snapshot.version, self._ray.put(Answering(learner))
         if self._ray.get(self._newest.version.remote()) < self._told[0]:
             self._ray.get(self._newest.tell.remote(self._told[0], [self._told[1]]))
