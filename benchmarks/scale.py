@@ -162,19 +162,24 @@ def _measured_dispatch(n: int = 300) -> float:
 def parts_of_time(c: Constants, n_rows: float, n_classes: int, n_nodes: int) -> dict[str, float]:
     """Seconds of each part; those of rows, shards and sums are shared by all processors."""
     n_shards, processors = n_rows / ROWS, n_nodes * PROCESSORS
-    of_shard = sum_size(min(n_classes, ROWS))  # a shard has the classes of its rows
-    n_branches = 4 * n_nodes if n_nodes > 1 else 1
-    # At height h of the tree a sum has the classes of 2^h shards; most merges are low, all bytes count.
-    heights = range(1, max(1, int(np.ceil(np.log2(max(n_shards, 2))))) + 1)
-    merged = sum(n_shards / 2**h * sum_size(min(n_classes, ROWS * 2**h)) for h in heights)
-    at_home = n_branches * sum_size(min(n_classes, n_rows)) if n_nodes > 1 else 0.0
+    n_branches = min(4 * n_nodes, n_shards) if n_nodes > 1 else 0.0
+
+    def of_rows(rows: float) -> float:
+        """Bytes of a sum of so many rows: it has their classes."""
+        return sum_size(min(n_classes, rows))
+
+    # At height h of the tree there are n_shards / 2^h sums of 2^h shards each; those above branches are added at home.
+    heights = [2**h for h in range(1, int(np.ceil(np.log2(max(n_shards, 2)))) + 1)]
+    added = {n: n_shards / n * of_rows(ROWS * n) for n in heights}
+    at_home = sum(size for n, size in added.items() if n_shards / n < n_branches)
+    brought = n_branches * of_rows(n_rows / n_branches) * (n_nodes - 1) / n_nodes if n_branches else 0.0
     return {
         "features": n_rows * c.encode_row / processors,
         "learning": n_rows * c.learn_row / processors,
-        "keeping": n_shards * of_shard * c.keep_byte / processors,
-        "adding": max(merged - at_home, 0) * c.merge_byte / processors,
+        "keeping": n_shards * of_rows(ROWS) * c.keep_byte / processors,
+        "adding": (sum(added.values()) - at_home) * c.merge_byte / processors,
         "adding at home": at_home * c.merge_byte / PROCESSORS,
-        "network": at_home * (n_nodes - 1) / n_nodes / NETWORK,
+        "network": brought / NETWORK,
         "driver": n_shards * 3 * c.dispatch,
         "solving": solve_seconds(c, n_classes) / PROCESSORS,
     }
