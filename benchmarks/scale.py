@@ -24,6 +24,8 @@ from anacp import AnaCP
 from measuring import median
 from simulation import Faults, Times, simulated
 
+os.environ.setdefault("RAY_AUTH_MODE", "disabled")  # no token is to be left on this machine
+
 FEATURES, PROJECTED, HEADS = 384, 5000, 3  # d of minilm-l6, and the defaults of AnaCP
 ROWS = 4096  # of a shard
 PROCESSORS = 16  # of a node

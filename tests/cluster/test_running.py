@@ -11,7 +11,7 @@ import pytest
 from anacp import cluster
 from anacp.experiments import Failed, Finished, ScenarioSettings, Specification, Status, Stepped, sweep
 from tests.cli.conftest import anacp
-from tests.cluster.conftest import Machines
+from tests.cluster.conftest import Machines, killed
 from tests.experiments.test_killed import comparable
 from tests.reports.made import write_features
 
@@ -96,6 +96,9 @@ def test_a_lost_node_repeats_its_runs_only(
         workers = {one.node_id for one in machines.cluster.worker_nodes}
         seed = next(seed for seed, (node, _) in begun.items() if node in workers)
         machines.remove(begun[seed][0])
+        pid = int(begun[seed][1].stem.split("-")[2])
+        while not killed(pid):
+            time.sleep(0.05)
         lost.append(seed)
         (tmp_path / "go").touch()
 
