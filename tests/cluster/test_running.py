@@ -117,12 +117,12 @@ def test_a_lost_node_repeats_its_runs_only(
 def test_a_run_that_ends_its_process_is_given_up_and_its_steps_are_kept(
     features: str, tmp_path: Path, nodes: cluster.Cluster
 ) -> None:
-    deadly = WAITING.replace(
-        "while not", "if len(memory.classes) == 6:\n            os.kill(os.getpid(), 9)\n        while not"
-    )
-    (tmp_path / "waiting.py").write_text(deadly)
+    # Of another name: a process that has known a method goes on with it.
+    healed = WAITING.replace("class Waiting", "class Deadly")
+    dies = "if len(memory.classes) == 6:\n            os.kill(os.getpid(), 9)\n        while not"
+    (tmp_path / "deadly.py").write_text(healed.replace("while not", dies))
     (tmp_path / "go").touch()
-    runs = specifications(features, "Waiting", file=str(tmp_path / "waiting.py")) + specifications(features, "NCM")
+    runs = specifications(features, "Deadly", file=str(tmp_path / "deadly.py")) + specifications(features, "NCM")
     crew = cluster.runs_on(nodes)
     found = ended(list(sweep(runs, tmp_path / "runs", crew=crew, checkpoint_seconds=0)))
     failed = found[str(runs[0].folder)]
@@ -132,7 +132,7 @@ def test_a_run_that_ends_its_process_is_given_up_and_its_steps_are_kept(
     folder = tmp_path / "runs" / runs[0].folder
     assert len((folder / "steps.jsonl").read_text().splitlines()) == 2
     assert len(list(tmp_path.glob("0-2-*.at"))) == 1, "later attempts go on after the last checkpoint"
-    (tmp_path / "waiting.py").write_text(WAITING)
+    (tmp_path / "deadly.py").write_text(healed)
     found = ended(list(sweep(runs, tmp_path / "runs", crew=crew)))
     assert isinstance(found[str(runs[0].folder)], Finished)
     assert len(list(tmp_path.glob("0-2-*.at"))) == 1
