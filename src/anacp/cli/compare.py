@@ -53,7 +53,7 @@ def compare(
         f"{len(dataset.classes)} classes in {tasks} tasks, {n_methods} methods, seeds {seeds}\n", highlight=False
     )
     shown = cli.ShownSweep(console, len(specifications))
-    told = {"report": shown.working, "restart_changed": True}
+    told: dict[str, Any] = {"report": shown.working, "restart_changed": True}
     with (
         kept(lambda: "What is finished is kept: run the same command to resume."),
         cli.crew_on(on, jobs) as crew,

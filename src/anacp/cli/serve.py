@@ -7,7 +7,7 @@ import threading
 import webbrowser
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -99,7 +99,7 @@ def serve(
         app = serving.create_app(service, limits, hosts=(host, *(allow_host or ())), token=token, label_studio=photos)
         address = serving.address_of(listening)
 
-        shared = {"limits": limits, "hosts": tuple(allow_host or ()), "token": token}
+        shared: dict[str, Any] = {"limits": limits, "hosts": tuple(allow_host or ()), "token": token}
         answering = None
         if on is not None:
             nodes = ending.enter_context(cluster.connected(on))

@@ -1,5 +1,6 @@
 """Turning scores into probabilities that can be trusted."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -48,7 +49,7 @@ def mixed_draws(moments: ClassMoments, n_rows: int, *, seed: int, role: str = "c
 def _likest(moments: ClassMoments, chosen: Tensor) -> Tensor:
     """Return for each of some classes (k,) the one whose mean is likest its own, in blocks of both."""
     means, found = moments.means, []
-    for own in chosen.split(BLOCK_ROWS):
+    for own in torch.split(chosen, BLOCK_ROWS):
         unit = unit_rows(means[own])
         best, place = unit.new_full((len(own),), -torch.inf), torch.zeros_like(own)
         for block in row_blocks(len(means)):
@@ -93,10 +94,10 @@ def sharpness(evidence: Tensor, draws: MixedDraws) -> float:
         return slope - target, curvature
 
     centre = float(mean(lambda below: below.mean(1)))
-    spread = float(mean(lambda below: (below - centre).square_().mean(1))) ** 0.5
+    spread = math.sqrt(float(mean(lambda below: (below - centre).square_().mean(1))))
     if not spread > 0:
         return 1.0
-    beta = 1.0 / spread
+    beta: float = 1.0 / spread
     for _ in range(100):
         slope, curvature = slope_and_curvature(beta)
         if curvature <= 0 or abs(slope) <= 1e-9 * spread:

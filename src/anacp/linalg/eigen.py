@@ -64,7 +64,7 @@ def spectrum_of_factor(factor: Tensor, coordinates: Tensor) -> tuple[Tensor, Ten
 def _squares(rows: Tensor, vectors: Tensor) -> Tensor:
     """Return the squared length of each column of `rows` · `vectors`, in float64."""
     total = torch.zeros(vectors.shape[1], dtype=torch.float64, device=rows.device)
-    for block in rows.split(WIDEST):
+    for block in torch.split(rows, WIDEST):
         total += (block @ vectors).double().square().sum(0)
     return total
 

@@ -98,7 +98,7 @@ def solve_psd(a: Triangle, b: Tensor, *, shift: float) -> Tensor:
 def checked(solution: Tensor, size: int, shift: float) -> Tensor:
     """Return a solution that is finite, or say what to change."""
     rows = solution if solution.stride(-1) == 1 else solution.mT  # as they lie
-    for part in rows.split(COLUMNS):
+    for part in torch.split(rows, COLUMNS):
         total = part.sum(dtype=torch.float64)  # finite only if all of it is, and told in one pass
         if not bool(torch.isfinite(total)) and not bool(torch.isfinite(part).all()):
             raise _not_positive(size, shift)

@@ -37,7 +37,8 @@ class _Whitened:
     def rows(self, classes: slice) -> Tensor:
         """Return the whitened means of some classes (n, d)."""
         centred = (self.means[classes] - self.centre).mT
-        return torch.linalg.solve_triangular(self.factor, centred, upper=False).mT
+        whitened: Tensor = torch.linalg.solve_triangular(self.factor, centred, upper=False)
+        return whitened.mT
 
     def coordinates(self, rows: Tensor) -> Tensor:
         """Return V (n, r) of whitened means."""

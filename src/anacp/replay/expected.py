@@ -11,7 +11,6 @@ of which the first two terms count, and the third a little.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import torch
 from torch import Tensor
@@ -87,8 +86,12 @@ def _gram_of_many(adapted: AdaptedGaussians, features: Readout, n_replay: int, s
     noise = adapted.root @ features.matrix
     variances = noise.square().sum(0)
     sums = noise.new_empty(n_classes, n_outputs) if sums is None else sums
-    zeros = partial(Triangle.filled_whole, noise, n_outputs, lambda _, strip: strip.zero_())
-    of_values, of_slopes, bent = zeros(), zeros(), noise.new_zeros(n_outputs)
+
+    def cleared(rows: slice, strip: Tensor) -> None:
+        strip.zero_()
+
+    of_values, of_slopes = (Triangle.filled_whole(noise, n_outputs, cleared) for _ in range(2))
+    bent = noise.new_zeros(n_outputs)
     for classes in row_blocks(n_classes):
         means = adapted.means[classes] @ features.matrix
         value, slope = smoothed(features.activation, means, variances)

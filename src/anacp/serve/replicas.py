@@ -119,8 +119,7 @@ class Replica:
     """A deployment of Ray Serve: one copy, behind the same guard and the same route as the writer."""
 
     def __init__(self, name: str, limits: Limits, hosts: tuple[str, ...], token: str | None) -> None:
-        import ray
-
+        ray: Any = require("ray", extra="ray-serve", purpose=PURPOSE)
         self._ray, self._newest = ray, ray.get_actor(name, namespace=NAMESPACE)
         self._copy = Copy(ray.get(self._newest.encoder.remote()).received())
         self._follow_once()
