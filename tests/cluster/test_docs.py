@@ -1,4 +1,4 @@
-"""The snippet of docs/cluster.md runs as it stands, on the cluster of the tests: `connected` uses the one that is there."""
+"""The snippet of docs/cluster.md runs as it stands: `connected` uses the connection to the cluster of the tests."""
 
 import re
 from pathlib import Path
