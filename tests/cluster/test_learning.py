@@ -102,9 +102,9 @@ def test_a_driver_that_is_killed_goes_on_where_it_was(
     """With "local" the head of the cluster goes with it."""
     workers.close()  # the command needs the processors
     x, y = rows
-    for number in range(40):
-        part = slice(100 * number, 100 * (number + 1))
-        np.savez(tmp_path / f"{number:02}.npz", xtr=x[part], ytr=y[part], xte=x[:1], yte=y[:1])
+    for number in range(160):
+        part = slice(25 * number, 25 * (number + 1))
+        np.savez(tmp_path / f"{number:03}.npz", xtr=x[part], ytr=y[part], xte=x[:1], yte=y[:1])
     model = tmp_path / "models" / "my.anacp"
     where = machines.address if address == "of the tests" else address
     files = sorted(map(str, tmp_path.glob("*.npz")))
@@ -128,7 +128,7 @@ def test_a_driver_that_is_killed_goes_on_where_it_was(
     facts = json.loads(again.stdout)
     assert facts["examples"] == len(x)
     assert facts["cluster"]["found"] >= 1, facts
-    assert facts["cluster"]["found"] + sum(one["shards"] for one in facts["cluster"]["nodes"]) >= 40
+    assert facts["cluster"]["found"] + sum(one["shards"] for one in facts["cluster"]["nodes"]) >= 160
     alone = load(model)
     expected = type(alone)(**alone.get_params()).partial_fit(x, y)
     assert_close(alone, expected, x)
