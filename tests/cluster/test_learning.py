@@ -26,10 +26,7 @@ def test_the_sum_is_the_formula_to_the_bit_and_the_model_of_one_machine(
     done = cluster.summed(nodes, [source], learner(), workers=workers, **options())
     assert_same(done.learner, by_formula)
     alone = learner().partial_fit(x, y)
-    assert done.learner is not None
-    expected = alone.decision_function(x)
-    np.testing.assert_allclose(done.learner.decision_function(x), expected, atol=1e-4 * np.abs(expected).max())
-    assert_close(done.learner, alone)
+    assert_close(done.learner, alone, x)
     did = done.tally.nodes.values()
     assert len(did) == 3
     assert sum(one.rows for one in did) == len(x)
@@ -105,14 +102,14 @@ def test_a_driver_that_is_killed_goes_on_where_it_was(
     """With "local" the head of the cluster goes with it."""
     workers.close()  # the command needs the processors
     x, y = rows
-    for number in range(40):
-        part = slice(100 * number, 100 * (number + 1))
-        np.savez(tmp_path / f"{number:02}.npz", xtr=x[part], ytr=y[part], xte=x[:1], yte=y[:1])
+    for number in range(160):
+        part = slice(25 * number, 25 * (number + 1))
+        np.savez(tmp_path / f"{number:03}.npz", xtr=x[part], ytr=y[part], xte=x[:1], yte=y[:1])
     model = tmp_path / "models" / "my.anacp"
     where = machines.address if address == "of the tests" else address
     files = sorted(map(str, tmp_path.glob("*.npz")))
     asked = [sys.executable, "-m", "anacp", "learn", *files, "--model", str(model), "--cluster", where]
-    asked += ["--learner", "RanPAC", "--exact", "--no-solve", "--json"]
+    asked += ["--learner", "SLDA", "--exact", "--no-solve", "--json"]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     before = set(kept())
     first = subprocess.Popen(asked, env=environment, start_new_session=True, stdout=subprocess.DEVNULL)
@@ -131,8 +128,8 @@ def test_a_driver_that_is_killed_goes_on_where_it_was(
     facts = json.loads(again.stdout)
     assert facts["examples"] == len(x)
     assert facts["cluster"]["found"] >= 1, facts
-    assert facts["cluster"]["found"] + sum(one["shards"] for one in facts["cluster"]["nodes"]) >= 40
+    assert facts["cluster"]["found"] + sum(one["shards"] for one in facts["cluster"]["nodes"]) >= 160
     alone = load(model)
     expected = type(alone)(**alone.get_params()).partial_fit(x, y)
-    assert_close(alone, expected)
+    assert_close(alone, expected, x)
     assert not set(kept()) - before, "what was kept against faults stays after the model was saved"

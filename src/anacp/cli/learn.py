@@ -9,8 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from anacp import backbones, cli, cluster, datasets, encoders, items, methods
-from anacp.cli.learn_on_cluster import learn_rows, learn_there
+from anacp.cli.learn_on_cluster import learn_there
 from anacp.cli.learn_results import say_learned
+from anacp.cli.learn_rows import learn_rows
+from anacp.cli.method_name import method_named
 from anacp.cli.options import (
     AsJson,
     ClusterOption,
@@ -66,7 +68,7 @@ def learn(
 ) -> None:
     """Learn labelled examples: new classes, more of old ones, or both. What is known already is left out."""
     console = cli.Screen(quiet=as_json)
-    if all(map(cluster.has_features, examples)):
+    if label is None and all(map(cluster.has_features, examples)):
         stated: dict[str, Any] = {"solve": solve, "exact": exact, "as_json": as_json}
         learn_rows(model, examples, learner=learner, split=split, address=on_cluster, **stated)
         return
@@ -81,7 +83,8 @@ def learn(
             classifier = _open(model, modality, **made)
             with cluster.connected(on_cluster) as nodes:
                 there = learn_there(classifier, model, examples, nodes, reading, console=console, **options)
-        say_learned(model, there.classifier, there.found, there.result, there, console, as_json)
+        seconds = there.solve_seconds, there.save_seconds
+        say_learned(model, there.classifier, there.found, there.result, seconds, there.tally, console, as_json)
         return
     found = datasets.read_labelled(
         *examples,
@@ -110,7 +113,7 @@ def learn(
             classifier.save(model, exact=exact)
         save_seconds = perf_counter() - start
         _unfinished(model).clear()  # features were kept against being stopped; the model file knows the examples now
-    say_learned(model, classifier, found, result, (solve_seconds, save_seconds), console, as_json)
+    say_learned(model, classifier, found, result, (solve_seconds, save_seconds), None, console, as_json)
 
 
 def _open(
@@ -123,7 +126,7 @@ def _open(
     device: str = "cpu",
 ) -> methods.Classifier:
     store = _unfinished(model)
-    method = None if learner is None else _method(learner)
+    method = None if learner is None else method_named(learner)
     if not model.exists():
         name = backbone or BACKBONES[modality]
         encoder = encoders.Encoder(name, layers=layers_of(layers), remote_code=remote_code, device=device)
@@ -156,16 +159,6 @@ def _check_layers(encoder: encoders.Encoder, layers: str, model: Path) -> None:
             f"Expected the layers of {model}, {list(encoder.origin.layers)}, or no --layers, got {layers}. What was "
             "learned cannot change its layers: give another --model."
         )
-
-
-def _method(learner: str) -> str:
-    """Return the name of a method, or of the one in a file of one's own."""
-    if not learner.endswith(".py"):
-        return learner
-    names = methods.methods_in(learner)
-    if len(names) > 1:
-        raise InputError(f"Expected one method in {learner}, got {', '.join(names)}. Name one of them: --learner NAME.")
-    return names[0]
 
 
 def _unfinished(model: Path) -> encoders.FeatureStore:

@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from anacp import cli, datasets, methods
-from anacp.cli.learn_on_cluster import There
+from anacp import cli, cluster, datasets, methods
 from anacp.cli.sources import facts_of, lines_of, text_warnings
 from anacp.words import counted, format_bytes, listed, visible
 
@@ -17,19 +16,18 @@ def say_learned(
     classifier: methods.Classifier,
     found: datasets.Labelled,
     result: methods.Learned,
-    done: There | tuple[float, float],
+    seconds: tuple[float, float],
+    tally: cluster.Tally | None,
     console: cli.Screen,
     as_json: bool,
 ) -> None:
-    """Print what was learned, and on a cluster what each node did."""
-    there = done if isinstance(done, There) else None
-    seconds = (there.solve_seconds, there.save_seconds) if there else done
-    facts = _facts(model, classifier, found, result, *seconds)  # type: ignore[misc]
-    if there is not None:
-        facts["cluster"] = there.tally.facts()
+    """Print what was learned, in how many seconds it was solved and saved, and on a cluster what each node did."""
+    facts = _facts(model, classifier, found, result, *seconds)
+    if tally is not None:
+        facts["cluster"] = tally.facts()
     if as_json:
         print(json.dumps(facts))
-    for line in [*(there.tally.lines() if there else ()), *_lines(model, classifier, facts, found, result)]:
+    for line in [*(tally.lines() if tally else ()), *_lines(model, classifier, facts, found, result)]:
         console.print(line, highlight=False, soft_wrap=True, markup=False)
 
 

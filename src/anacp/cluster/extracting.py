@@ -60,6 +60,7 @@ def extract(
     """
     start, tally, home_disk, store = perf_counter(), Tally(), disk(), FeatureStore()
     pool = workers or pool_of(cluster, encoder)
+    deaths, lost_nodes = pool.deaths, pool.lost_nodes
     found: dict[int, tuple[int, list[Any]]] = {}
     stored = [store.features(part.whole) for part in encoder.parts]
     try:
@@ -85,7 +86,8 @@ def extract(
             mine.flush()
         if workers is None:
             pool.close()
-    tally.deaths, tally.lost_nodes, tally.shards = pool.deaths, pool.lost_nodes, len(source.shards)
+    tally.deaths, tally.lost_nodes = pool.deaths - deaths, pool.lost_nodes - lost_nodes
+    tally.shards = len(source.shards)
     skipped = [one for number in sorted(found) for one in found[number][1]]
     total = sum(n for n, _ in found.values())
     return Extracted(total, skipped, source.left_out, tally, perf_counter() - start)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -52,10 +51,9 @@ class LearnDesk:
         self._job, self._shards, self._wanted, self._home, self._skip = job, shards, wanted, home, skip
         self._tally = tally
         self._branches = branches(len(shards), 4 * n_nodes if n_nodes > 1 else 1)
-        self._starts = [one.start for one in self._branches]
-        self._at: dict[str, int] = {}  # the branch that a node works at, by its number
-        self._unclaimed: deque[int] = deque()
-        self._waiting: list[deque[int]] = []  # the shards of each branch that nobody is at
+        self._at: dict[str, Range] = {}  # the branch, or part of one, that a node works at
+        self._unclaimed: deque[Range] = deque()
+        self._waiting: dict[Range, deque[int]] = {}  # its shards that nobody is at
         self.have: dict[Range, set[str]] = {}
         self._todo: set[int] = set()
         self.n_rows_left, self.n_skipped = 0, 0
@@ -117,8 +115,8 @@ class LearnDesk:
             self._tally.learned(hand.node, answer)
         elif work.method == "merge":
             whole = work.asked[1]
-            for half in whole.halves:
-                self._take_away(half, hand.disk)
+            for half in whole.halves:  # a copy on another disk is of no use any more
+                self.have.pop(half, None)
             self._add(whole, hand.disk)
             self._tally.merged(hand.node, answer)
         elif work.method == "send":
@@ -162,12 +160,6 @@ class LearnDesk:
     def _add(self, one: Range, disk: str) -> None:
         self.have.setdefault(one, set()).add(disk)
 
-    def _take_away(self, one: Range, disk: str) -> None:
-        on = self.have.get(one, set())
-        on.discard(disk)
-        if not on:
-            self.have.pop(one, None)
-
     def _tell(self, told: Mapping[int, dict[str, Any]]) -> None:
         for number, words in told.items():
             before = self.told.get(number, {"skipped": ()})
@@ -176,22 +168,29 @@ class LearnDesk:
 
     def _recount(self) -> None:
         """Find out which shards are in no sum that is kept, and give out the branches anew."""
+        self.have = {one: on for one, on in self.have.items() if not self._inside_another(one)}
         covered = np.zeros(len(self._shards), bool)
         for start, stop in self.have:
             covered[start:stop] = True
         self._todo = set(np.flatnonzero(~covered).tolist())
         self.n_rows_left = sum(len(self._wanted[number][0]) for number in self._todo)
         under_way = {what for method, what in self._busy if method in ("learn", "give_up")}
-        self._waiting = [
-            deque(number for number in range(*one) if number in self._todo and number not in under_way)
+        self._waiting = {
+            one: deque(number for number in range(*one) if number in self._todo and number not in under_way)
             for one in self._branches
-        ]
+        }
         self._at = {}
-        self._unclaimed = deque(range(len(self._branches)))
+        self._unclaimed = deque(self._branches)
+
+    def _inside_another(self, one: Range) -> bool:
+        above = parent(one, len(self._shards))
+        while above is not None and above not in self.have:
+            above = parent(above, len(self._shards))
+        return above is not None
 
     def _put_back(self, number: int) -> None:
         if number in self._todo:
-            self._waiting[bisect_right(self._starts, number) - 1].appendleft(number)
+            next(waiting for one, waiting in self._waiting.items() if number in range(*one)).appendleft(number)
 
     def _sum(self, hand: Hand) -> Work | None:
         for left in sorted(self.have):
@@ -234,13 +233,38 @@ class LearnDesk:
         return Work("learn", number, (self._job, shard, offsets, digests))
 
     def _number(self, hand: Hand) -> int | None:
-        """Return a shard of this node's branch, else of one that nobody has claimed, else of another's."""
-        own = self._at.get(hand.node.id)
-        while own is None or not self._waiting[own]:
-            if not self._unclaimed:
+        """Return a shard of this node's branch, else of one that nobody has claimed, else of what another has left."""
+        node = hand.node.id
+        while not self._waiting.get(self._at.get(node, Range(0, 0))):
+            if not self._unclaimed and not self._split():
+                return None
+            self._at[node] = self._unclaimed.popleft()
+        return self._waiting[self._at[node]].popleft()
+
+    def _split(self) -> bool:
+        """Free half of what waits in the fullest branch, as a part of the tree, whose sum is brought once.
+
+        Shards that were taken one by one would each be brought by itself.
+        """
+        fullest = max(self._waiting, key=lambda one: len(self._waiting[one]))
+        waiting, part = self._waiting[fullest], fullest
+        if not waiting:
+            return False
+        while len(part) > 1:
+            left, right = part.halves
+            if max(waiting) < right.start:
+                part = left
+            elif min(waiting) >= right.start:
+                part = right
+            else:
+                part = right
                 break
-            own = self._at[hand.node.id] = self._unclaimed.popleft()
-        if own is not None and self._waiting[own]:
-            return self._waiting[own].popleft()
-        fullest = max(self._waiting, key=len)
-        return fullest.pop() if fullest else None
+        freed = deque(number for number in waiting if number in range(*part))
+        rest = deque(number for number in waiting if number not in range(*part))
+        del self._waiting[fullest]
+        # What is before it stays with those who are at it; behind it nothing waits, but may come back.
+        before, behind = Range(fullest.start, part.start), Range(part.stop, fullest.stop)
+        self._waiting |= {part: freed, before: rest, behind: deque()}
+        self._at = {node: before if one == fullest else one for node, one in self._at.items()}
+        self._unclaimed.append(part)
+        return True

@@ -107,6 +107,7 @@ def summed(
     """
     start, tally = perf_counter(), Tally()
     pool = workers or pool_of(cluster, encoder)
+    deaths, lost_nodes = pool.deaths, pool.lost_nodes
     try:
         source = Source(pool, sources, reading, strict=strict, rows=rows, report=report)
         check_labels(source.labels, classes)
@@ -118,7 +119,8 @@ def summed(
         if workers is None:
             pool.close()
         raise
-    tally.deaths, tally.lost_nodes, tally.shards = pool.deaths, pool.lost_nodes, len(source.shards)
+    tally.deaths, tally.lost_nodes = pool.deaths - deaths, pool.lost_nodes - lost_nodes
+    tally.shards = len(source.shards)
     told = [desk.told[shard.number] for shard in source.shards]
     taken = chosen.wanted.copy()
     for shard, words in zip(source.shards, told, strict=True):

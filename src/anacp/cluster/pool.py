@@ -102,6 +102,8 @@ class Pool:
         """Give out work until all of it is done."""
         for hand in self.hands:
             hand.disk = ""  # each desk greets them: it wants to know what is kept
+        self._suspects.clear()
+        self._attempts.clear()
         while not desk.finished:
             self._refresh(desk)
             for hand in list(self.hands):
@@ -150,9 +152,10 @@ class Pool:
         except ray.exceptions.RayTaskError:
             raise  # a mistake of ours: it says where
         except ray.exceptions.RayError as problem:
-            if work.method == "hello" or isinstance(problem, ray.exceptions.RayActorError):
+            died = isinstance(problem, ray.exceptions.RayActorError)
+            if work.method == "hello" or (died and problem.actor_id in (None, hand.actor._actor_id.hex())):
                 self._ended(hand, desk, problem)
-            else:  # what it was given, or its answer, went with a node
+            else:  # what it was given by another one, or its answer, went with a process or a node
                 hand.work = None
                 self._back(hand, work, desk)
             return
