@@ -18,9 +18,10 @@ lock:
 demo: .venv/installed
 	.venv/bin/anacp demo
 
-# The tests are many and small: two processes of one thread each are faster than one of two.
+# The tests are many and small: two processes of one thread each are faster than one of two. Those that need a Ray
+# cluster are one group, so that one of the two processes starts one, and the other none.
 test: .venv/installed
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -m "not golden" -n 2 --durations 10
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -m "not golden" -n 2 --dist loadgroup --durations 10
 
 golden: .venv/installed
 	.venv/bin/python -m pytest -m golden -s

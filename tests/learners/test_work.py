@@ -34,9 +34,9 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Work]:
         work.factored.append(len(a))
         return factor(a)
 
-    def solved(self: solving.Factor, b: object) -> object:
+    def solved(self: solving.Factor, b: object, **options: object) -> object:
         work.products += 2 * self.factor.shape[0] ** 2 * b.shape[1]
-        return solve(self, b)
+        return solve(self, b, **options)
 
     with monkeypatch.context() as patch, FlopCounterMode(display=False) as counter:
         patch.setattr(solving, "_factored_in_place", factored)
@@ -70,7 +70,8 @@ def test_solving_factors_each_head_and_the_classifier_once(rows, monkeypatch: py
     assert not work_of(lambda: model.predict(rows[0][:1]), monkeypatch).factored
 
 
-def test_replay_in_expectation_does_not_grow_with_the_number_of_draws(rows, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replay_in_expectation_does_not_grow_with_the_number_of_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = blobs(n_classes=C, n_rows=20, n_features=C)
     few, many, drawn = (
         made(n_replay=n, replay=replay).partial_fit(*rows).solve()
         for n, replay in ((10, "expected"), (1000, "expected"), (1000, "sampled"))

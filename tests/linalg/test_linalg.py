@@ -104,10 +104,10 @@ def test_eigenvalues_of_low_and_full_rank(size: int, rank: int) -> None:
     assert factor.shape == (size, rank)
     assert_close(factor @ factor.mT, a, rtol=1e-9, atol=1e-9)
     assert_close(coordinates @ factor.mT, beside, rtol=1e-7, atol=1e-7)
-    values, sums = spectrum_psd(lower, beside)
+    values, power = spectrum_psd(lower, beside)
     expected, vectors = (part[..., size - rank :] for part in torch.linalg.eigh(a))
     assert_close(values, expected, rtol=1e-9, atol=1e-9)
-    assert_close(sums.abs(), (beside @ vectors).abs(), rtol=1e-6, atol=1e-6)  # vectors have no sign
+    assert_close(power, (beside @ vectors).square().sum(0), rtol=1e-6, atol=1e-6)
     columns = normal(size, 3)
     assert_close(lower.times(columns), a @ columns, rtol=1e-9, atol=1e-7)
     largest = float(torch.linalg.eigvalsh(a)[-1])
@@ -118,14 +118,14 @@ def test_small_eigenvalues_beside_a_huge_one_survive_float32() -> None:
     rows = normal(300, 1200).relu()  # positive features: their mean direction outweighs everything else
     gram, sums = rows.mT @ rows, rows[:100].sum(0)
     lower = triangle(gram.float())
-    values, inside = spectrum_psd(lower, sums[None].float())
+    values, power = spectrum_psd(lower, sums[None].float())
     assert len(values) == 300
     factor, coordinates = low_rank_factor(lower, sums[None].float())
     for ridge in (1e1, 1e3, 1e5):
         expected = torch.linalg.solve(gram + ridge * torch.eye(1200), sums)
         factored = factor @ solve_psd(Triangle.gram(factor), coordinates.mT.contiguous(), shift=ridge)
         assert_close(factored[:, 0].double(), expected, rtol=1e-3, atol=1e-3 * float(expected.abs().max()))
-        assert_close((inside.square() / (values + ridge)).sum().double(), sums @ expected, rtol=1e-3, atol=0)
+        assert_close((power / (values + ridge)).sum(), sums @ expected, rtol=1e-3, atol=0)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

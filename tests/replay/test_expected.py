@@ -87,7 +87,7 @@ def test_one_covariance_a_class_is_drawn_from() -> None:
 
 def test_parts_of_a_classifier_are_classifiers_whose_mean_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("anacp.learners.anacp.TOGETHER", 40)
-    x, y = blobs(n_classes=9, n_rows=20)
+    x, y = blobs(n_classes=8, n_rows=20)
     model = AnaCP(n_projected=100, n_heads=2, dtype="float64").partial_fit(x, y).solve()
     solution, memory = model._knowledge.solved.solution, model._knowledge.memory
     adapted = adapted_gaussians(memory.moments, model._contrastive(solution), seed=0)

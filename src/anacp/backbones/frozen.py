@@ -212,6 +212,23 @@ class Backbone:
         identity = replace(plain.identity, layers=chosen, scaled=scaled)
         return plain._changed(preset, plain._pooled.network, identity, whole, view)
 
+    def received(self, device: str) -> Backbone:
+        """Return this backbone, which another process has sent, on a device; weights that have changed are refused."""
+        plain = self._plain
+        found = weights_hash(plain._pooled.network)
+        if plain.identity.adaptation is None and found != plain.identity.weights:
+            raise MismatchError(
+                f"Expected the weights of {plain.preset.name} with the hash {plain.identity.weights}, got {found}. "
+                "What was sent is not what arrived, or this machine computes with them differently: send it again."
+            )
+        options: dict[str, Any] = {"engine": plain._engine_name, "device": device, "identity": plain.identity}
+        made = Backbone(plain.preset, plain._pooled.network, plain.reader, **options)
+        return made.with_layers(self.identity.layers, scaled=self.identity.scaled)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the engine, which holds a session that cannot be sent: it is started anew."""
+        return {**self.__dict__, "_engine": None}
+
     def _computing(self, layers: Layers) -> Backbone:
         """Return the backbone with all these layers as they are, one for all who ask."""
         if layers == LAST_LAYER:

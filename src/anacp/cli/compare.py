@@ -13,6 +13,7 @@ import typer
 
 from anacp import cli, datasets, experiments, reports, samples
 from anacp.cli.lists import named_methods, numbers
+from anacp.cli.options import ClusterOption
 from anacp.cli.stopping import kept
 from anacp.files import replacing
 
@@ -31,6 +32,7 @@ def compare(
     jobs: Annotated[
         int | None, typer.Option(help="Runs at a time; by default as many as fit.", show_default=False)
     ] = None,
+    on: ClusterOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON, nothing else.")] = False,
 ) -> None:
     """Run methods over the same task stream; table, figure, JSON and CSV. Run again to resume."""
@@ -51,9 +53,12 @@ def compare(
         f"{len(dataset.classes)} classes in {tasks} tasks, {n_methods} methods, seeds {seeds}\n", highlight=False
     )
     shown = cli.ShownSweep(console, len(specifications))
-    statuses = experiments.sweep(specifications, folder / "runs", jobs=jobs, restart_changed=True, report=shown.working)
-    with kept(lambda: "What is finished is kept: run the same command to resume."):
-        shown.follow(statuses)
+    told: dict[str, Any] = {"report": shown.working, "restart_changed": True}
+    with (
+        kept(lambda: "What is finished is kept: run the same command to resume."),
+        cli.crew_on(on, jobs) as crew,
+    ):
+        shown.follow(experiments.sweep(specifications, folder / "runs", jobs=jobs, crew=crew, **told))
     shown.raise_failed()
     runs = shown.results(specifications)
     table, measured = experiments.compared(runs), cli.timing(runs)

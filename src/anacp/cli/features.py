@@ -1,4 +1,4 @@
-"""`anacp features`: look after the store of extracted features."""
+"""`anacp features`: fill the store of extracted features, and look after it."""
 
 from __future__ import annotations
 
@@ -7,15 +7,32 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anacp import cli, encoders
+from anacp import cli, cluster, datasets, encoders
+from anacp.cli.options import (
+    ClusterOption,
+    Device,
+    Examples,
+    Label,
+    LabelColumn,
+    LayersOption,
+    OnBad,
+    OnErrorOption,
+    PathColumn,
+    RemoteCode,
+    Split,
+    Strict,
+    TextColumn,
+    layers_of,
+)
 from anacp.cli.say import say
+from anacp.cli.sources import facts_of, lines_of
 from anacp.errors import FeatureStoreError, ParameterError
 from anacp.words import counted, format_bytes
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-features = typer.Typer(help="List, check and clear the features that were computed.", no_args_is_help=True)
+features = typer.Typer(help="Make, list, check and clear features.", no_args_is_help=True)
 AsJson = Annotated[bool, typer.Option("--json", help="Print the results as JSON, nothing else.")]
 
 
@@ -36,6 +53,58 @@ def list_(as_json: AsJson = False) -> None:
     console.print(
         f"\n{counted(len(entries), 'entry')}, {format_bytes(total)} in {store.root}", highlight=False, soft_wrap=True
     )
+
+
+@features.command()
+def extract(
+    examples: Examples,
+    backbone: Annotated[str, typer.Option(metavar="NAME", help="What makes the features.", show_default=False)],
+    layers: LayersOption = None,
+    label: Label = None,
+    split: Split = None,
+    on_error: OnBad = OnErrorOption.refuse,
+    strict: Strict = False,
+    text_column: TextColumn = None,
+    label_column: LabelColumn = None,
+    path_column: PathColumn = None,
+    on_cluster: ClusterOption = None,
+    device: Device = "cpu",
+    remote_code: RemoteCode = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make the features of examples and keep them, for experiments and whatever else asks the store."""
+    console = cli.Screen(quiet=as_json)
+    columns = datasets.Columns(text_column, label_column, path_column)
+    here = "cpu" if on_cluster is not None else device
+    encoder = encoders.Encoder(backbone, layers=layers_of(layers), device=here, remote_code=remote_code)
+    reading = cluster.Reading(label, split, on_error.value, columns, encoder.modality)
+    facts: dict[str, Any] = {}
+    lines: list[str] = []
+    with cli.shown_progress(console) as report:
+        if on_cluster is None:
+            options: dict[str, Any] = {"label": label, "split": split, "strict": strict, "modality": encoder.modality}
+            given = datasets.read_labelled(*examples, on_error=on_error.value, columns=columns, **options)
+            found = encoder.encode(
+                list(given.items), store=encoders.FeatureStore(), on_error=on_error.value, report=report
+            )
+            n, skipped, left_out = len(found.x), found.skipped, given.left_out
+        else:
+            with cluster.connected(on_cluster) as nodes:
+                workers = cluster.pool_of(nodes, encoder, device=device)
+                done = cluster.extract(
+                    nodes, encoder, examples, reading=reading, strict=strict, workers=workers, report=report
+                )
+                workers.close()
+            n, skipped, left_out = done.rows, [*done.skipped], done.left_out
+            facts, lines = {"cluster": done.tally.facts()}, done.tally.lines()
+    key = encoder.parts[0].whole.fingerprint
+    if as_json:
+        told = {"skipped": facts_of(skipped), "left_out": facts_of(left_out)}
+        print(json.dumps({"rows": n, "n_features": encoder.n_features, "key": key, **told, **facts}))
+        return
+    for line in [*lines, *lines_of("left out", left_out), *lines_of("skipped", skipped)]:
+        say(line)
+    say(f"{counted(n, 'row')} of {encoder.n_features:,} features of {encoder.name} kept as {key}")
 
 
 @features.command()

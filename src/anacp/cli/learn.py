@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
 
 import typer
 
-from anacp import backbones, cli, datasets, encoders, items, methods
+from anacp import backbones, cli, cluster, datasets, encoders, items, methods
+from anacp.cli.learn_on_cluster import learn_there
+from anacp.cli.learn_results import say_learned
+from anacp.cli.learn_rows import learn_rows
+from anacp.cli.method_name import method_named
 from anacp.cli.options import (
     AsJson,
+    ClusterOption,
+    Device,
     Exact,
     Examples,
     Label,
@@ -25,12 +30,13 @@ from anacp.cli.options import (
     Split,
     Strict,
     TextColumn,
+    layers_of,
 )
-from anacp.cli.sources import expected_modality, facts_of, lines_of, source_of, text_warnings
+from anacp.cli.sources import expected_modality, source_of
 from anacp.cli.stopping import FileBefore, kept
 from anacp.errors import InputError, MismatchError
 from anacp.files import home, locked
-from anacp.words import counted, format_bytes, listed, visible
+from anacp.words import counted
 
 BACKBONES = {"image": "efficientnet-lite0", "text": "minilm-l6"}
 
@@ -55,25 +61,45 @@ def learn(
     path_column: PathColumn = None,
     solve: Solve = True,
     exact: Exact = False,
+    on_cluster: ClusterOption = None,
+    device: Device = "cpu",
     remote_code: RemoteCode = False,
     as_json: AsJson = False,
 ) -> None:
     """Learn labelled examples: new classes, more of old ones, or both. What is known already is left out."""
     console = cli.Screen(quiet=as_json)
+    if label is None and all(map(cluster.has_features, examples)):
+        stated: dict[str, Any] = {"solve": solve, "exact": exact, "as_json": as_json}
+        learn_rows(model, examples, learner=learner, split=split, address=on_cluster, **stated)
+        return
+    columns = datasets.Columns(text_column, label_column, path_column)
+    if on_cluster is not None:
+        modality = expected_modality(model, backbone)
+        reading = cluster.Reading(label, split, on_error.value, columns, modality)
+        made = {"backbone": backbone, "learner": learner, "layers": layers, "remote_code": remote_code}
+        options: dict[str, Any] = {"strict": strict, "solve": solve, "exact": exact, "device": device}
+        with kept(lambda: "The same command goes on where this one was."), locked(model):
+            modality = modality or cluster.modality_of(reading, examples)
+            classifier = _open(model, modality, **made)
+            with cluster.connected(on_cluster) as nodes:
+                there = learn_there(classifier, model, examples, nodes, reading, console=console, **options)
+        seconds = there.solve_seconds, there.save_seconds
+        say_learned(model, there.classifier, there.found, there.result, seconds, there.tally, console, as_json)
+        return
     found = datasets.read_labelled(
         *examples,
         label=label,
         split=split,
         on_error=on_error.value,
         strict=strict,
-        columns=datasets.Columns(text_column, label_column, path_column),
+        columns=columns,
         modality=expected_modality(model, backbone),
     )
     before = FileBefore(model)
     with kept(lambda: f"{before.words()} {_kept_features(model)}".strip()), locked(model):
-        classifier = _open(model, found.modality, backbone, learner, layers, remote_code)
+        classifier = _open(model, found.modality, backbone, learner, layers, remote_code, device)
         with cli.shown_progress(console) as report:
-            options: dict[str, Any] = {"on_error": on_error.value, "on_conflict": on_error.value, "report": report}
+            options = {"on_error": on_error.value, "on_conflict": on_error.value, "report": report}
             options["source"] = source_of(examples)
             result = classifier.learn(list(found.items), found.labels, **options)
         if not result.n_new and not classifier.n_examples:
@@ -87,23 +113,25 @@ def learn(
             classifier.save(model, exact=exact)
         save_seconds = perf_counter() - start
         _unfinished(model).clear()  # features were kept against being stopped; the model file knows the examples now
-    facts = _facts(model, classifier, found, result, solve_seconds, save_seconds)
-    if as_json:
-        print(json.dumps(facts))
-    for line in _lines(model, classifier, facts, found, result):
-        console.print(line, highlight=False, soft_wrap=True, markup=False)
+    say_learned(model, classifier, found, result, (solve_seconds, save_seconds), None, console, as_json)
 
 
 def _open(
-    model: Path, modality: str, backbone: str | None, learner: str | None, layers: str | None, remote_code: bool
+    model: Path,
+    modality: str,
+    backbone: str | None,
+    learner: str | None,
+    layers: str | None,
+    remote_code: bool,
+    device: str = "cpu",
 ) -> methods.Classifier:
     store = _unfinished(model)
-    method = None if learner is None else _method(learner)
+    method = None if learner is None else method_named(learner)
     if not model.exists():
         name = backbone or BACKBONES[modality]
-        encoder = encoders.Encoder(name, layers=_layers(layers), remote_code=remote_code)
+        encoder = encoders.Encoder(name, layers=layers_of(layers), remote_code=remote_code, device=device)
         return methods.Classifier(encoder, method or "AnaCP", store=store)
-    classifier = methods.Classifier.load(model, backbone=backbone, store=store, remote_code=remote_code)
+    classifier = methods.Classifier.load(model, backbone=backbone, store=store, remote_code=remote_code, device=device)
     if classifier.modality != modality:
         raise MismatchError(
             f"Expected {classifier.modality}s, which {model} was learned with ({classifier.encoder.name}), "
@@ -120,17 +148,9 @@ def _open(
     return classifier
 
 
-def _layers(layers: str | None) -> encoders.LayersChoice | None:
-    """Return what is said of layers: a word, or numbers and names with commas between."""
-    if layers is None or layers == "auto" or layers == "last":
-        return layers
-    named = [layer.strip() for layer in layers.split(",")]
-    return [int(layer) if layer.removeprefix("-").isdecimal() else layer for layer in named]
-
-
 def _check_layers(encoder: encoders.Encoder, layers: str, model: Path) -> None:
     """Refuse other layers than a model has; "auto" goes on with those that were chosen."""
-    asked = _layers(layers)
+    asked = layers_of(layers)
     if asked is None or asked == "auto":
         return
     wanted = encoder.backbone.with_layers(backbones.LAST_LAYER if isinstance(asked, str) else asked)
@@ -139,16 +159,6 @@ def _check_layers(encoder: encoders.Encoder, layers: str, model: Path) -> None:
             f"Expected the layers of {model}, {list(encoder.origin.layers)}, or no --layers, got {layers}. What was "
             "learned cannot change its layers: give another --model."
         )
-
-
-def _method(learner: str) -> str:
-    """Return the name of a method, or of the one in a file of one's own."""
-    if not learner.endswith(".py"):
-        return learner
-    names = methods.methods_in(learner)
-    if len(names) > 1:
-        raise InputError(f"Expected one method in {learner}, got {', '.join(names)}. Name one of them: --learner NAME.")
-    return names[0]
 
 
 def _unfinished(model: Path) -> encoders.FeatureStore:
@@ -160,66 +170,3 @@ def _kept_features(model: Path) -> str:
     """Return what was computed and waits for the next run."""
     n = sum(entry.n_rows for entry in _unfinished(model).entries())
     return f"The features of {counted(n, 'example')} are kept: the same command goes on from there." if n else ""
-
-
-def _conflicts(result: methods.Learned) -> list[tuple[Any, str]]:
-    return [(one.item, f"given as {one.label!r}, and its content as {one.other!r}") for one in result.conflicts]
-
-
-def _facts(
-    model: Path,
-    classifier: methods.Classifier,
-    found: datasets.Labelled,
-    result: methods.Learned,
-    solve_seconds: float,
-    save_seconds: float,
-) -> dict[str, Any]:
-    return {
-        "model": str(model),
-        "new_examples": result.n_new,
-        "known_examples": result.n_known,
-        "skipped": facts_of(result.skipped),
-        "left_out": facts_of(found.left_out),
-        "conflicts": facts_of(_conflicts(result)),
-        "cut": result.cut,
-        "foreign": result.foreign,
-        "notes": list(found.notes),
-        "new_classes": result.new_classes,
-        "examples": classifier.n_examples,
-        "classes": len(classifier.classes_),
-        "layers": list(classifier.encoder.origin.layers),
-        "layer_choice": result.layer_choice,
-        "feature_seconds": round(result.feature_seconds, 3),
-        "learn_seconds": round(result.learn_seconds, 3),
-        "solve_seconds": round(solve_seconds, 3),
-        "save_seconds": round(save_seconds, 3),
-        "bytes": model.stat().st_size,
-    }
-
-
-def _lines(
-    model: Path,
-    classifier: methods.Classifier,
-    facts: dict[str, Any],
-    found: datasets.Labelled,
-    result: methods.Learned,
-) -> list[str]:
-    lines = [
-        *(f"note: {note}" for note in found.notes),
-        *lines_of("left out", found.left_out),
-        *lines_of("skipped", result.skipped),
-        *lines_of("left out", _conflicts(result)),
-        *text_warnings(model, result, result.n_new),
-    ]
-    counts = {"left out": len(found.left_out) + len(result.conflicts), "skipped": len(result.skipped)}
-    rest = "".join(f", {n:,} {what}" for what, n in counts.items() if n)
-    lines.append(f"{counted(facts['known_examples'], 'example')} known already, {facts['new_examples']:,} new{rest}")
-    if result.new_classes:
-        lines.append(f"new classes ({len(result.new_classes):,}): {listed(result.new_classes, 8, show=visible)}")
-    if result.layer_choice:
-        lines.append(result.layer_choice)
-    if result.n_new:
-        stages = ("feature", "features"), ("learn", "learning"), ("solve", "solving"), ("save", "saving")
-        lines.append(", ".join(f"{title} {facts[f'{stage}_seconds']:.1f} s" for stage, title in stages))
-    size = format_bytes(facts["bytes"])
-    return [*lines, f"{model}: {counted(facts['examples'], 'example')} of {counted(facts['classes'], 'class')}, {size}"]

@@ -2,9 +2,12 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from anacp.encoders import LayersChoice
 
 
 class OnErrorOption(StrEnum):
@@ -85,3 +88,23 @@ MeasuredBy = Annotated[
     typer.Option("--by", help="What tells the unknown: the largest score, the distance to the classes, or both."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, nothing else.")]
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="auto|local|ADDRESS",
+        help="Work on the nodes of a Ray cluster: the one of this machine, one started for this command, or another.",
+        show_default=False,
+    ),
+]
+Device = Annotated[
+    str, typer.Option(help="Where the backbone runs on each node: cpu, or cuda, with a worker for each GPU.")
+]
+
+
+def layers_of(layers: str | None) -> "LayersChoice | None":
+    """Return what is said of layers: a word, or numbers and names with commas between."""
+    if layers is None or layers == "auto" or layers == "last":
+        return layers
+    named = [layer.strip() for layer in layers.split(",")]
+    return [int(layer) if layer.removeprefix("-").isdecimal() else layer for layer in named]

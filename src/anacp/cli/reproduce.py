@@ -10,7 +10,7 @@ import typer
 
 from anacp import cli, experiments, reports
 from anacp.cli.lists import names, numbers
-from anacp.cli.options import AsJson
+from anacp.cli.options import AsJson, ClusterOption
 from anacp.cli.stopping import kept
 from anacp.errors import MissingDataError
 from anacp.paper import TABLES
@@ -54,6 +54,7 @@ def reproduce(
         int | None,
         typer.Option(help="Runs at a time; by default as many as fit, 1 for efficiency.", show_default=False),
     ] = None,
+    on: ClusterOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Run one of the paper's tables and write its report."""
@@ -74,7 +75,8 @@ def reproduce(
     shown = cli.ShownSweep(console, len(runs))
     with kept(lambda: "What is finished is kept: run the same command to resume."):
         jobs = 1 if table == "efficiency" else jobs
-        shown.follow(experiments.sweep(runs, folder, jobs=jobs, reuse=reuse, report=shown.working))
+        with cli.crew_on(on, jobs) as crew:
+            shown.follow(experiments.sweep(runs, folder, jobs=jobs, reuse=reuse, report=shown.working, crew=crew))
     results = shown.results(runs)
     written = reports.report([folder], folder / "report.html", formats=("html", "md", "tex", "csv"))
     if as_json:

@@ -11,7 +11,7 @@ import typer
 
 from anacp import cli, experiments
 from anacp.cli.lists import named_methods, numbers
-from anacp.cli.options import AsJson
+from anacp.cli.options import AsJson, ClusterOption
 from anacp.cli.stopping import kept
 from anacp.errors import ParameterError
 
@@ -43,6 +43,7 @@ def run_command(
     jobs: Annotated[
         int | None, typer.Option(help="Runs at a time; by default as many as fit.", show_default=False)
     ] = None,
+    on: ClusterOption = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Start over instead of resuming.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -60,8 +61,8 @@ def run_command(
     runs = _asked(specification, given, method, set_ or [])
     folder = output or Path(f"anacp-run-{_stem(specification, runs)}")
     shown = cli.ShownSweep(console, len(runs))
-    with kept(lambda: "What is finished is kept: run the same command to resume."):
-        shown.follow(experiments.sweep(runs, folder, jobs=jobs, fresh=fresh, report=shown.working))
+    with kept(lambda: "What is finished is kept: run the same command to resume."), cli.crew_on(on, jobs) as crew:
+        shown.follow(experiments.sweep(runs, folder, jobs=jobs, fresh=fresh, report=shown.working, crew=crew))
     results = shown.results(runs)
     folders = {one.folder: folder / one.folder for one in runs}
     if as_json:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import secrets
 import threading
 import webbrowser
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from anacp import encoders, methods
+from anacp import cluster, encoders, methods
 from anacp import serve as serving
-from anacp.cli.options import RemoteCode
+from anacp.cli.options import ClusterOption, RemoteCode
 from anacp.cli.say import say
 from anacp.errors import InputError, ParameterError
 from anacp.extras import require
@@ -63,6 +64,11 @@ def serve(
         float | None,
         typer.Option(min=0, help="Requests a second of one address; 50 where a token is needed.", show_default=False),
     ] = None,
+    on: ClusterOption = None,
+    replicas: Annotated[
+        int | None, typer.Option(min=1, help="With --cluster: copies that answer; 2 if left out.", show_default=False)
+    ] = None,
+    replica_port: Annotated[int, typer.Option(min=1, max=65535, help="With --cluster: where they answer.")] = 8001,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     remote_code: RemoteCode = False,
 ) -> None:
@@ -80,19 +86,30 @@ def serve(
         raise ParameterError(
             f"Expected --backbone, --learner and --texts for a new model only, got {model}. Leave them out."
         )
+    if replicas is not None and on is None:
+        raise ParameterError("Expected --cluster with --replicas, got none. Say on which cluster they answer: auto.")
     photos = _label_studio(label_studio, label_studio_token_file)
     listening = serving.bound(host, port)
     needs_token = host not in serving.LOOPBACK or token_file is not None
     limits = serving.Limits(a_second=(50.0 if needs_token else 0.0) if rate is None else rate)
-    with listening, serving.Service(model, empty) as service:
+    with listening, serving.Service(model, empty) as service, ExitStack() as ending:
         for folder in folders:
             service.worker.add(str(Path(folder).resolve()))
         token = _token(token_file, service) if needs_token else None
         app = serving.create_app(service, limits, hosts=(host, *(allow_host or ())), token=token, label_studio=photos)
         address = serving.address_of(listening)
 
+        shared: dict[str, Any] = {"limits": limits, "hosts": tuple(allow_host or ()), "token": token}
+        answering = None
+        if on is not None:
+            nodes = ending.enter_context(cluster.connected(on))
+            copies = serving.replicated(service, nodes, replicas or 2, host=host, port=replica_port, **shared)
+            answering = ending.enter_context(copies)
+
         def ready() -> None:
             say(f"{model}: teach and ask at {address} (Ctrl-C ends)")
+            if answering is not None:
+                say(f"{replicas or 2} copies answer /v1/predict at {answering}, and follow what is taught here")
             if open_page:
                 threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from contextlib import closing
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from time import perf_counter
 
@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from anacp import experiments
+from anacp import cluster, experiments
 from anacp.errors import AnacpError
 from anacp.words import format_bytes, visible
 
@@ -96,6 +96,16 @@ class ShownSweep:
         self._printed = perf_counter()
         ended = len(self.finished) + len(self.failed)
         self.console.print(f"[{ended}/{self.n_runs}] {line}", highlight=False, markup=False, soft_wrap=True)
+
+
+@contextmanager
+def crew_on(address: str | None, jobs: int | None) -> Iterator[cluster.Crew | None]:
+    """Lend who runs a sweep on a cluster; None where no address is given."""
+    if address is None:
+        yield None
+        return
+    with cluster.connected(address) as nodes:
+        yield cluster.runs_on(nodes, jobs=jobs)
 
 
 def comparison_table(table: Sequence[experiments.ComparedMethod]) -> Table:

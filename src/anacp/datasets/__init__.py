@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from anacp.doors import door
 
 if TYPE_CHECKING:
-    from anacp.datasets.archives import TarImage, ZipImage
+    from anacp.datasets.archives import ARCHIVE_SUFFIXES, TarImage, ZipImage
     from anacp.datasets.checks import Duplicate, Verified, duplicates, verify
     from anacp.datasets.columns import Columns
     from anacp.datasets.dataset import Card, Dataset, Examples, Labelled, LeftOut
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from anacp.datasets.folder import read_folder
     from anacp.datasets.labelled import read_labelled
     from anacp.datasets.registry import SOURCES, feature_examples, open_dataset
-    from anacp.datasets.rows import RowTable
+    from anacp.datasets.rows import RowTable, is_table
     from anacp.datasets.sources import Source, data_folder
     from anacp.datasets.tables import TableImage
     from anacp.datasets.texts import read_texts
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from anacp.items import ArrayImage, ImageFile, LazyImage
 
 __all__ = [
+    "ARCHIVE_SUFFIXES",
     "SOURCES",
     "ArrayImage",
     "Card",
@@ -42,6 +43,7 @@ __all__ = [
     "data_folder",
     "duplicates",
     "feature_examples",
+    "is_table",
     "open_dataset",
     "read_folder",
     "read_labelled",

@@ -71,7 +71,7 @@ class LeftOut(NamedTuple):
 class Labelled(Examples):
     """Examples as a person has them, and what was found beside them."""
 
-    modality: Literal["image", "text"] = "image"
+    modality: Literal["image", "text", "features"] = "image"
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()  # what had to be guessed
 

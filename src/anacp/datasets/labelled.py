@@ -15,7 +15,8 @@ from anacp.datasets.folder import IMAGE_SUFFIXES
 from anacp.datasets.labelled_trees import chosen_split, labelled_tree
 from anacp.datasets.rows import RowTable, is_table, parse_table, read_table
 from anacp.datasets.texts import labelled_rows
-from anacp.datasets.trees import is_picture
+from anacp.datasets.trees import is_picture, open_tree
+from anacp.datasets.webdataset import is_webdataset, read_webdataset
 from anacp.errors import DataFileError, InputError, MissingDataError
 from anacp.files import MAX_TABLE, read_regular
 from anacp.items import ImageFile, OnError
@@ -40,10 +41,10 @@ def read_labelled(
     Parameters
     ----------
     *sources : str or path
-        Each is a folder or archive of class folders of images; the folder of one class, whose name is the label; a
-        table (.csv, .tsv, .json, .jsonl, .xlsx, .parquet) of texts or of paths of images, with labels; "-" for such a
-        table from standard input; or, with `label`, an image file, a text, a .txt file or standard input of one text
-        a line. Whether a file is an image is decided by its content.
+        Each is a folder or archive of class folders of images; a WebDataset archive (.tar); the folder of one class,
+        whose name is the label; a table (.csv, .tsv, .json, .jsonl, .xlsx, .parquet) of texts or of paths of images,
+        with labels; "-" for such a table from standard input; or, with `label`, an image file, a text, a .txt file or
+        standard input of one text a line. Whether a file is an image is decided by its content.
     label : str, optional
         The class of everything that is given.
     split : str, optional
@@ -105,6 +106,9 @@ class _Asked:
 
     def _existing(self, path: Path) -> Labelled:
         if path.is_dir() or is_archive(path):
+            tree = open_tree(path) if path.is_file() else None
+            if tree is not None and is_webdataset(tree):
+                return read_webdataset(tree, self._label, self._on_error)
             return labelled_tree(path, self._label, self._split)
         if path.suffix.lower() == LINES and self._label is not None and self._modality != "image":
             return self._lines(read_regular(path, MAX_TABLE), str(path))

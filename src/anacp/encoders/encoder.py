@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
@@ -219,6 +220,21 @@ class Encoder:
     def digests(self, items: Sequence[Any]) -> list[bytes]:
         """Return 16 bytes for the content of each item, the same wherever it lies; an unreadable one is refused."""
         return digests(as_items(items), self.modality)
+
+    def portable(self) -> Encoder:
+        """Return this encoder with its network in hand, to be sent to another process; that calls `received`."""
+        self.parts  # noqa: B018 (what does not fit is refused here)
+        twin = copy.copy(self)
+        twin.__dict__.pop("backbone", None)
+        twin._given, twin._stated, twin._made, twin._making = self.backbone, self.origin, None, OwnLock()
+        return twin
+
+    def received(self, device: str = "cpu") -> Encoder:
+        """Return what `portable` gave, on a device; weights that are not those of its fingerprint are refused."""
+        assert isinstance(self._given, Backbone)
+        twin = copy.copy(self)
+        twin._given, twin._made, twin._making = self._given.received(device), None, OwnLock()
+        return twin
 
     def contents(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return what a model file keeps: facts for its header, and tensors."""

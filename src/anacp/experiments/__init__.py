@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from anacp.experiments.comparison import ComparedMethod, compared, quickest
     from anacp.experiments.events import Event, Failed, Finished, Stepped, Working
     from anacp.experiments.expansion import expand, specifications
-    from anacp.experiments.material import Materials
+    from anacp.experiments.material import Materials, needs
     from anacp.experiments.planning import PlannedTable, plan
     from anacp.experiments.results import Confused, LeftOut, RunResult, Step, load_runs
     from anacp.experiments.runner import run
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from anacp.experiments.specification import Specification
     from anacp.experiments.steps import Judged, accuracy_matrix, follow
     from anacp.experiments.sweeping import Status, sweep
+    from anacp.experiments.workers import attempt
 
 __all__ = [
     "ComparedMethod",
@@ -38,10 +39,12 @@ __all__ = [
     "Stepped",
     "Working",
     "accuracy_matrix",
+    "attempt",
     "compared",
     "expand",
     "follow",
     "load_runs",
+    "needs",
     "plan",
     "quickest",
     "run",

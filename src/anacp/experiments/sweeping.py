@@ -22,6 +22,8 @@ from anacp.experiments.twins import finished_twins, substance
 from anacp.experiments.workers import attempt, side_by_side
 from anacp.progress import Report
 
+Crew = Callable[[list[tuple[Specification, Path]], dict[str, Any]], Iterator[Event]]
+
 
 @dataclass(frozen=True, eq=False)
 class Status:
@@ -97,6 +99,7 @@ def sweep(
     checkpoint_seconds: float = CHECKPOINT_SECONDS,
     reuse: str | Path | None = None,
     report: Callable[[Working], None] | None = None,
+    crew: Crew | None = None,
 ) -> Generator[Status, None, None]:
     """Run every specification in a folder of its own below `folder`; see `run`.
 
@@ -120,6 +123,9 @@ def sweep(
         computed again.
     report : callable, optional
         Told what takes long between steps.
+    crew : callable, optional
+        Who runs them in place of processes of this machine: of pairs of a specification and its folder, and of options
+        of `run`, it yields what happens (`anacp.cluster.runs_on`).
     """
     runs = list(specifications)
     if jobs is not None and jobs < 1:
@@ -150,12 +156,11 @@ def sweep(
     options = {"fresh": fresh, "restart_changed": restart_changed, "checkpoint_seconds": checkpoint_seconds}
     left = [specification for specification, _ in first]
     jobs = min(jobs or default_jobs(left, [sizes[one.folder] for one in left]), len(first)) if first else 1
-    if jobs > 1:  # the longest first, so that none is left when all others are done
+    if jobs > 1 or crew is not None:  # the longest first, so that none is left when all others are done
         first.sort(key=lambda pair: -sizes[pair[0].folder])
     twins |= {substance(specification): path for specification, path in first}
-    for event in chain(
-        _events(first, jobs, options, materials, report), _events(again, 1, options, materials, report, twins)
-    ):
+    working = _events(first, jobs, options, materials, report) if crew is None or not first else crew(first, options)
+    for event in chain(working, _events(again, 1, options, materials, report, twins)):
         if isinstance(event, Working):
             if report is not None:
                 report(event)

@@ -7,6 +7,7 @@ from anacp.doors import door
 if TYPE_CHECKING:
     from anacp.labels import Labels, label_kind
     from anacp.learners.anacp import AnaCP
+    from anacp.learners.answering import only_answering
     from anacp.learners.averaged_anacp import AveragedAnaCP
     from anacp.learners.base import Learner
     from anacp.learners.constraints import NOT_NEGATIVE, POSITIVE, Constraint, choice, count, number, whole
@@ -77,6 +78,7 @@ __all__ = [
     "label_kind",
     "leave_one_out",
     "number",
+    "only_answering",
     "or_unknown",
     "restored",
     "restored_labels",

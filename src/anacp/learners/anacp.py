@@ -21,7 +21,7 @@ from anacp.learners.formulas import cosine_scores, feature_scores, replayed_scor
 from anacp.learners.memory import Memory
 from anacp.learners.ridge_choice import RIDGE_RANGE, RidgeChoice, check_ridge, ridge_statistics, solve_ridge
 from anacp.learners.solution import Solution
-from anacp.linalg import checked, factor_psd, unit_rows
+from anacp.linalg import checked, factor_psd, fresh_weights, unit_rows
 from anacp.projections import (
     ACTIVATIONS,
     Activation,
@@ -43,9 +43,12 @@ TOGETHER = 2000
 
 @dataclass(frozen=True, eq=False)
 class ContrastiveSolution(Solution):
-    """The heads' weights, where each class is sent, and the classifier on top; what a variant lacks is None."""
+    """The heads' weights, where each class is sent, and the classifier on top; what a variant lacks is None.
 
-    heads: tuple[Tensor, ...] = ()  # B_h, each (m, c)
+    Of more classes than features, the heads are W_h = B_h P: fewer numbers, and PV is not needed.
+    """
+
+    heads: tuple[Tensor, ...] = ()  # B_h, each (m, c), or W_h (m, d)
     prototypes: Tensor | None = None  # P (c, d)
     readout: Tensor | None = None  # PV (c, m)
     weights: Tensor | None = None  # of the ELM (m, c)
@@ -63,8 +66,9 @@ class ContrastiveSolution(Solution):
 
     def contrastive(self, *, normalize: bool) -> ContrastiveProjection:
         """Return the contrastive projection, made once: products of prototypes cost more than a row."""
-        assert self.prototypes is not None
-        made = ContrastiveProjection(self.projections, self.heads, self.prototypes, normalize)
+        by_class = self.prototypes is not None and self.heads[0].shape[1] == len(self.prototypes)
+        basis = self.prototypes if by_class else None
+        made = ContrastiveProjection(self.projections, self.heads, basis, normalize)
         return self._made.setdefault(normalize, made)
 
 
@@ -221,8 +225,14 @@ class AnaCP(TransformerMixin, Learner[ContrastiveSolution]):  # type: ignore[mis
                 return ContrastiveSolution(prototypes=memory.moments.means.to(self._torch_dtype))
             weights, _ = solve_ridge(memory.statistics, "classifier", self.classifier_ridge)
             return ContrastiveSolution(weights=weights, projections=self._projections(memory))
-        heads = tuple(solve_ridge(memory.statistics, f"head {h}", self.ridge)[0] for h in range(self.n_heads))
-        adapted = ContrastiveSolution(heads, self._prototypes(memory), projections=self._projections(memory))
+        prototypes = self._prototypes(memory)
+        many = len(prototypes) > prototypes.shape[1]
+        heads = tuple(
+            solve_ridge(memory.statistics, f"head {h}", self.ridge, targets=prototypes if many else None)[0]
+            for h in range(self.n_heads)
+        )
+        kept = None if many and self.classifier == "elm" else prototypes
+        adapted = ContrastiveSolution(heads, kept, projections=self._projections(memory))
         return adapted if self.classifier == "ncm" else self._with_elm(adapted, memory, before)
 
     def _check_left(self, memory: Memory) -> None:
@@ -247,14 +257,14 @@ class AnaCP(TransformerMixin, Learner[ContrastiveSolution]):  # type: ignore[mis
         self, adapted: ContrastiveSolution, memory: Memory, before: ContrastiveSolution | None
     ) -> ContrastiveSolution:
         """Solve the ELM on pseudo-features that went through the contrastive projection."""
-        assert adapted.prototypes is not None
         drawn = (before.drawn if before else None) or self._projection(self.n_features_in_, "classifier")
-        readout = drawn.linear(adapted.prototypes)  # PV (c, m)
+        basis = adapted.prototypes
+        readout = drawn.matrix if basis is None else drawn.linear(basis)  # V (d, m) or PV (c, m)
         # One covariance a class has no expectation that costs less than drawing from it.
         drawing = self.replay == "sampled" or self.covariance == "class"
         solved = self._on_draws if drawing else self._in_expectation
         weights = solved(memory.moments, self._contrastive(adapted), readout)
-        return replace(adapted, readout=readout, weights=weights, drawn=drawn)
+        return replace(adapted, readout=None if basis is None else readout, weights=weights, drawn=drawn)
 
     def _on_draws(self, moments: ClassMoments, projection: ContrastiveProjection, readout: Tensor) -> Tensor:
         features, seed = Readout(readout, self.activation), self.random_state
@@ -264,10 +274,12 @@ class AnaCP(TransformerMixin, Learner[ContrastiveSolution]):  # type: ignore[mis
         """Return the weights of several ELMs, each on a part of the features, of which the mean is what answers."""
         adapted = adapted_gaussians(moments, projection, seed=self.random_state)
         parts = readout.tensor_split(math.ceil(readout.shape[1] / TOGETHER), dim=1)
-        grams = (
-            partial(expected_gram, adapted, Readout(part, self.activation), n_replay=self.n_replay) for part in parts
-        )
-        return torch.cat([self._classifier(gram) / len(parts) for gram in grams])
+        weights, done = fresh_weights(readout, readout.shape[1], moments.n_classes), 0
+        for part in parts:
+            features = slice(done, done := done + part.shape[1])
+            gram = partial(expected_gram, adapted, Readout(part, self.activation), n_replay=self.n_replay)
+            torch.div(self._classifier(partial(gram, sums=weights[features].mT)), len(parts), out=weights[features])
+        return weights
 
     def _classifier(self, replayed: Callable[[], ClassGram]) -> Tensor:
         """Return an ELM's weights; λ is that of all features, of which there may be a part."""
@@ -279,7 +291,8 @@ class AnaCP(TransformerMixin, Learner[ContrastiveSolution]):  # type: ignore[mis
             return gram.solve(ridge=ridge)
         try:
             factor = factor_psd(gram.triangle, shift=ridge, give_up=True)  # nobody else has seen it
-            return checked(factor.solve(gram.sums.mT.contiguous()), gram.size, ridge)
+            sums = gram.sums.mT
+            return checked(factor.solve(sums, out=sums), gram.size, ridge)
         except NumericalError:  # overwritten: what falls back to float64 needs it once more
             return replayed().solve(ridge=ridge)
 
@@ -294,13 +307,18 @@ class AnaCP(TransformerMixin, Learner[ContrastiveSolution]):  # type: ignore[mis
         return ContrastiveSolution.restored(tensors, projections=projections, drawn=drawn)
 
     def _outline(self, n_features: int, n_classes: int) -> dict[str, Tensor]:
-        elm, size = self.classifier == "elm", self.n_projected
-        outline = {f"head {h}": self._sized(size, n_classes) for h in range(self.n_heads)}
-        if self.n_heads or not elm:
+        elm, size, few = self.classifier == "elm", self.n_projected, n_classes <= n_features
+        outline = {f"head {h}": self._sized(size, min(n_classes, n_features)) for h in range(self.n_heads)}
+        if (self.n_heads and few) or not elm:
             outline["prototypes"] = self._sized(n_classes, n_features)
-        if self.n_heads and elm:
+        if self.n_heads and few and elm:
             outline["readout"] = self._sized(n_classes, size)
         return outline | ({"weights": self._sized(size, n_classes)} if elm else {})
+
+    def _former_outline(self, n_features: int, n_classes: int) -> dict[str, Tensor]:
+        """Return the same with heads by class, whatever the sizes."""
+        wide = self._outline(n_classes, n_classes)
+        return wide | ({"prototypes": self._sized(n_classes, n_features)} if "prototypes" in wide else {})
 
     def _contrastive(self, solution: ContrastiveSolution) -> ContrastiveProjection:
         return solution.contrastive(normalize=self.normalize in (True, "heads"))
@@ -313,6 +331,9 @@ class AnaCP(TransformerMixin, Learner[ContrastiveSolution]):  # type: ignore[mis
         if not solution.heads:
             return feature_scores(x, solution.projections[0], solution.weights)
         coefficients = self._contrastive(solution).coefficients(x)
+        if solution.prototypes is None:
+            assert solution.drawn is not None
+            return feature_scores(coefficients, solution.drawn, solution.weights)
         return replayed_scores(coefficients, _readout(solution), ACTIVATIONS[self.activation], solution.weights)
 
     def _adapted(self, x: Tensor, solution: ContrastiveSolution) -> Tensor:
@@ -342,7 +363,8 @@ class AnaCP(TransformerMixin, Learner[ContrastiveSolution]):  # type: ignore[mis
         elm = self.classifier == "elm"
         return {
             "random matrices, from the seed": (self.n_heads + elm) * n_features * self.n_projected,
-            "weights, solved from the statistics": (self.n_heads + elm) * self.n_projected * n_classes,
+            "weights, solved from the statistics": self.n_projected
+            * (self.n_heads * min(n_classes, n_features) + elm * n_classes),
             "target prototypes, from the class means": (self.n_heads > 0) * n_classes * n_features,
         }
 

@@ -180,6 +180,13 @@ class AveragedAnaCP(Learner[AveragedSolution]):
             for name, outline in member._outline(n_features, n_classes).items()
         }
 
+    def _former_outline(self, n_features: int, n_classes: int) -> dict[str, Tensor]:
+        return {
+            prefix(i) + name: outline
+            for i, member in enumerate(self._members())
+            for name, outline in member._former_outline(n_features, n_classes).items()
+        }
+
     def _rebuilt(self, n_features: int, n_classes: int) -> dict[str, int]:
         own = self._members()[0]._rebuilt(n_features, n_classes)
         return {name: self.n_members * numbers for name, numbers in own.items()}

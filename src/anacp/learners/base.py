@@ -35,6 +35,8 @@ from anacp.words import listed
 
 # What a learner gains by learning. Only what is ours: scikit-learn hangs attributes of its own on an estimator.
 LEARNED = ("_knowledge", "n_features_in_", "feature_names_in_")
+# Scores that are computed at a time, of many classes for fewer rows; but fewer than those read weights too often.
+SCORES_AT_ONCE, FEWEST_ROWS = 2**22, 16
 
 S = TypeVar("S", bound=Solution)
 
@@ -58,7 +60,7 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
     # Parameters that files of earlier versions do not state, where their default is not what held then.
     _before_stated: ClassVar[Mapping[str, Any]] = {}
     _solution_type: ClassVar[type[Solution]]
-    _block_rows: ClassVar[int] = BLOCK_ROWS  # rows scored at a time
+    _block_rows: ClassVar[int] = BLOCK_ROWS  # rows scored at a time, fewer of so many classes
 
     random_state: int
     device: str
@@ -102,6 +104,10 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
 
         None: this is not said, and whatever tensors a file has are taken.
         """
+        return None
+
+    def _former_outline(self, n_features: int, n_classes: int) -> Mapping[str, Tensor] | None:
+        """Return the same as files of earlier versions have it, if that was other; a file may have either."""
         return None
 
     def _sized(self, *shape: int, dtype: torch.dtype | None = None) -> Tensor:
@@ -541,14 +547,18 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
         """Return what `classes_and_probabilities` does and, with `keep`, what `familiarity` does, of one moment."""
         model = self._snapshot()
         known = model._known()
-        scores = model._in_blocks(x, model._finite_scores)
-        answers = probabilities(model._evidence(scores), model._sharpness(known, model._solved(known))).cpu().numpy()
-        if keep is None:
-            return known.memory.classes, answers, None
-        above, blocks = model._above(keep, by), row_blocks(len(scores), model._block_rows)
-        rows = check_features(model, x, model.dtype)
-        heights = torch.cat([above(model._prepared(rows[block]), scores[block]) for block in blocks])
-        return known.memory.classes, answers, heights.numpy()
+        sharp = model._sharpness(known, model._solved(known))
+        above = None if keep is None else model._above(keep, by)
+        heights: list[Tensor] = []
+
+        def answers(rows: Tensor, solution: S) -> Tensor:
+            scores = model._finite_scores(rows, solution)
+            if above is not None:
+                heights.append(above(rows, scores))
+            return probabilities(model._evidence(scores), sharp)
+
+        found = model._in_blocks(x, answers).cpu().numpy()
+        return known.memory.classes, found, torch.cat(heights).numpy() if heights else None
 
     def _finite_scores(self, x: Tensor, solution: S) -> Tensor:
         """Return the scores, or say that they cannot be computed."""
@@ -566,16 +576,8 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
         known = self._known()
         rows = check_features(self, x, self.dtype)
         solution = self._solved(known).solution
-        results: Tensor | None = None
-        for block in row_blocks(rows.shape[0], self._block_rows):
-            result = compute(self._prepared(rows[block]), solution)
-            if results is None:  # whole at once: small results kept between large blocks would tear the heap into holes
-                results = result.new_empty(rows.shape[0], *result.shape[1:])
-            if result.dtype != results.dtype:  # numbers of this block need more room
-                results = results.to(torch.promote_types(result.dtype, results.dtype))
-            results[block] = result
-        assert results is not None
-        return results
+        blocks = ((block, compute(self._prepared(rows[block]), solution)) for block in self._row_blocks(rows.shape[0]))
+        return in_one(rows.shape[0], blocks)
 
     def _solved(self, known: Knowledge[S]) -> Solved[S]:
         """Return the solution for what is known and the parameters as they are; solved now if it must be."""
@@ -585,7 +587,7 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
         if solved.sharpness is not None:
             return solved.sharpness
         reference = self._reference(known, solved)
-        return known.sharpen(solved, lambda: sharpness(self._evidence(reference.scores), reference.draws))
+        return known.sharpen(solved, lambda: sharpness(self._evidence_of_drawn(reference), reference.draws))
 
     def _familiarity(self, known: Knowledge[S], solved: Solved[S]) -> Familiarity:
         if solved.familiarity is not None:
@@ -603,8 +605,17 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
 
     def _scores_of_drawn(self, rows: Tensor, solution: S) -> Tensor:
         """Return the scores of rows as the statistics see them, a bounded number at a time."""
-        prepared = (rows[block].to(self._torch_dtype) for block in row_blocks(len(rows), self._block_rows))
-        return torch.cat([self._finite_scores(one, solution) for one in prepared])
+        blocks = ((block, rows[block].to(self._torch_dtype)) for block in self._row_blocks(len(rows)))
+        return in_one(len(rows), ((block, self._finite_scores(prepared, solution)) for block, prepared in blocks))
+
+    def _evidence_of_drawn(self, reference: Reference) -> Tensor:
+        scores = reference.scores
+        return in_one(len(scores), ((block, self._evidence(scores[block])) for block in self._row_blocks(len(scores))))
+
+    def _row_blocks(self, n_rows: int) -> Iterator[slice]:
+        """Cut a number of rows into slices whose scores take a bounded memory."""
+        at_once = SCORES_AT_ONCE // len(self._knowledge.memory.classes)
+        return row_blocks(n_rows, min(self._block_rows, max(FEWEST_ROWS, at_once)))
 
     # Files and sizes --------------------------------------------------------------------------------------------
 
@@ -662,3 +673,16 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
         if n_rows is None:
             n_rows = math.ceil(self._known().memory.absorbed().moments.n) if self._learned else 0
         return n_features or self.n_features_in_, n_classes or len(self.classes_), n_rows
+
+
+def in_one(n_rows: int, blocks: Iterable[tuple[slice, Tensor]]) -> Tensor:
+    """Return the results (n, …) of blocks of rows as one tensor."""
+    results: Tensor | None = None
+    for rows, result in blocks:
+        if results is None:  # whole at once: small results kept between large blocks would tear the heap into holes
+            results = result.new_empty(n_rows, *result.shape[1:])
+        if result.dtype != results.dtype:  # numbers of this block need more room
+            results = results.to(torch.promote_types(result.dtype, results.dtype))
+        results[rows] = result
+    assert results is not None
+    return results

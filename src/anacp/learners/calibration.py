@@ -1,5 +1,7 @@
 """Turning scores into probabilities that can be trusted."""
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -10,7 +12,10 @@ from anacp.learners import formulas
 from anacp.linalg import unit_rows
 from anacp.randomness import generator
 from anacp.replay import draw
-from anacp.statistics import ClassMoments
+from anacp.statistics import BLOCK_ROWS, ClassMoments, row_blocks
+
+# Numbers of evidence that are looked at together, in float64.
+AT_ONCE = 2**20
 
 
 @dataclass(frozen=True)
@@ -28,16 +33,34 @@ def mixed_draws(moments: ClassMoments, n_rows: int, *, seed: int, role: str = "c
 
     Draws from N(μ_c, Σ) alone are far easier than real examples, and would make every model overconfident. So each is
     moved part of the way to the mean of the class most like its own, and counts for both classes in proportion.
-    Squaring a uniform number makes small parts the more common ones.
+    Squaring a uniform number makes small parts the more common ones. Of more classes than rows, as many as rows are
+    drawn from, evenly spread.
     """
-    n_draws = max(1, n_rows // moments.n_classes)
-    rows, first = draw(moments, n_draws, seed=seed, role=role)
-    unit = unit_rows(moments.means)
-    likeness = (unit @ unit.mT).fill_diagonal_(-torch.inf)
-    second = likeness.argmax(1)[first]
+    n_classes = moments.n_classes
+    chosen = torch.arange(min(n_rows, n_classes), device=moments.means.device) * n_classes // min(n_rows, n_classes)
+    n_draws = max(1, n_rows // n_classes)
+    rows, first = draw(moments, n_draws, seed=seed, role=role, classes=chosen)
+    second = _likest(moments, chosen).repeat_interleave(n_draws)
     uniform = torch.rand(len(rows), generator=generator(seed, f"{role}/share"), dtype=torch.float64).to(rows)
     share = uniform.square() / 2
     return MixedDraws(rows + share[:, None] * (moments.means[second] - moments.means[first]), first, second, share)
+
+
+def _likest(moments: ClassMoments, chosen: Tensor) -> Tensor:
+    """Return for each of some classes (k,) the one whose mean is likest its own, in blocks of both."""
+    means, found = moments.means, []
+    for own in torch.split(chosen, BLOCK_ROWS):
+        unit = unit_rows(means[own])
+        best, place = unit.new_full((len(own),), -torch.inf), torch.zeros_like(own)
+        for block in row_blocks(len(means)):
+            likeness = unit @ unit_rows(means[block]).mT
+            inside = ((own >= block.start) & (own < block.stop)).nonzero().squeeze(1)
+            likeness[inside, own[inside] - block.start] = -torch.inf
+            largest, at = likeness.max(1)
+            place = torch.where(largest > best, at + block.start, place)
+            best = torch.maximum(best, largest)
+        found.append(place)
+    return torch.cat(found)
 
 
 def sharpness(evidence: Tensor, draws: MixedDraws) -> float:
@@ -45,23 +68,38 @@ def sharpness(evidence: Tensor, draws: MixedDraws) -> float:
 
     The log-likelihood is concave in β, so Newton's method with halved steps finds its one maximum.
     """
-    evidence = evidence.double()
-    evidence = evidence - evidence.amax(1, keepdim=True)
-    of_first, of_second = (evidence.gather(1, c[:, None]).squeeze(1) for c in (draws.first, draws.second))
+    blocks = list(row_blocks(len(evidence), max(1, AT_ONCE // evidence.shape[1])))
+
+    def mean(of: Callable[[Tensor], Tensor]) -> Tensor:
+        """Return the means over all rows of what is said of evidence below the largest of its row."""
+        sums = []
+        for block in blocks:
+            wide = evidence[block].double()
+            sums.append(of(wide - wide.amax(1, keepdim=True)).sum(-1))
+        return torch.stack(sums).sum(0) / len(evidence)
+
+    of_first, of_second = (_below_largest(evidence, c) for c in (draws.first, draws.second))
     target = float(torch.lerp(of_first, of_second, draws.share.double()).mean())
 
     def loss(beta: float) -> float:
-        return float(torch.logsumexp(beta * evidence, 1).mean()) - beta * target
+        return float(mean(lambda below: torch.logsumexp(beta * below, 1))) - beta * target
 
-    spread = float(evidence.std())
+    def slope_and_curvature(beta: float) -> tuple[float, float]:
+        def moments(below: Tensor) -> Tensor:
+            weights = torch.softmax(beta * below, 1)
+            first = (weights * below).sum(1)
+            return torch.stack([first, (weights * below.square_()).sum(1) - first.square()])
+
+        slope, curvature = mean(moments).tolist()
+        return slope - target, curvature
+
+    centre = float(mean(lambda below: below.mean(1)))
+    spread = math.sqrt(float(mean(lambda below: (below - centre).square_().mean(1))))
     if not spread > 0:
         return 1.0
-    beta = 1.0 / spread
+    beta: float = 1.0 / spread
     for _ in range(100):
-        weights = torch.softmax(beta * evidence, 1)
-        mean = (weights * evidence).sum(1)
-        slope = float(mean.mean()) - target
-        curvature = float(((weights * evidence.square()).sum(1) - mean.square()).mean())
+        slope, curvature = slope_and_curvature(beta)
         if curvature <= 0 or abs(slope) <= 1e-9 * spread:
             break
         step = -slope / curvature
@@ -71,6 +109,11 @@ def sharpness(evidence: Tensor, draws: MixedDraws) -> float:
                 return beta
         beta += step
     return beta
+
+
+def _below_largest(evidence: Tensor, classes: Tensor) -> Tensor:
+    """Return the evidence for one class of each row (n,), less the largest of the row."""
+    return evidence.gather(1, classes[:, None]).squeeze(1).double() - evidence.amax(1).double()
 
 
 def probabilities(evidence: Tensor, sharpness: float) -> Tensor:

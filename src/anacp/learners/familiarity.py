@@ -19,6 +19,8 @@ BY: tuple[By, ...] = ("score", "distance", "both")  # in the order of the levels
 KEEP = 0.95
 # Quantiles of each measure that are kept, evenly spaced from the least to the largest.
 N_LEVELS = 201
+# Classes whose distances are measured at a time, where there are more of them than features.
+CLASSES_AT_ONCE = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,22 +30,28 @@ class Familiarity:
     The score is the largest of the learner's. The distance is the relative Mahalanobis distance (Ren et al. 2021): that
     to the pooled background Gaussian less that to the nearest class. With a_c = (x - m)ᵀΛ(μ_c - m) it is
     max_c (2a_c - a_c(μ_c)) - ‖aᵀK‖², because the two Gaussians differ by the scatter of c means (Woodbury): c numbers a
-    row, and no matrix of d². Both are in units of how far their median lies above their 5 % quantile, and are added.
+    row, and no matrix of d². Of more classes than features, ‖(x - m)ᵀL‖² is the same with no matrix of c². Both are in
+    units of how far their median lies above their 5 % quantile, and are added.
     """
 
     weights: Array  # Λ(μ_c - m) (d, c), of rows divided by `scale`
     offsets: Array  # (2, c): mᵀΛ(μ_c - m), and (μ_c - m)ᵀΛ(μ_c - m)
-    background: Array  # K (c, c)
+    background: Array  # K (c, c), or L and below it -mᵀL (d + 1, d)
     scale: Array  # (1,), the root of the mean squared length of rows
     levels: Array  # (3, N_LEVELS), of score, distance and both
 
     @staticmethod
-    def outline(n_features: int, n_classes: int, dtype: str) -> dict[str, Outline]:
-        """Return shape and precision of each part, as a file must have them."""
+    def outline(n_features: int, n_classes: int, dtype: str, *, found: tuple[int, ...] = ()) -> dict[str, Outline]:
+        """Return shape and precision of each part, as a file must have them.
+
+        Files of earlier versions have a square background whatever the sizes, which may be as `found` in them.
+        """
+        square = (n_classes, n_classes)
+        background = square if n_classes <= n_features or found == square else (n_features + 1, n_features)
         return {
             "weights": ((n_features, n_classes), dtype),
             "offsets": ((2, n_classes), "float64"),
-            "background": ((n_classes, n_classes), dtype),
+            "background": (background, dtype),
             "scale": ((1,), "float64"),
             "levels": ((len(BY), N_LEVELS), "float64"),
         }
@@ -63,8 +71,16 @@ class Familiarity:
 
     def distances(self, rows: Array) -> Array:
         """Return the relative Mahalanobis distance (n,) of prepared rows (n, d); large is familiar."""
-        a = rows.astype(np.float64) / self.scale @ self.weights.astype(np.float64) - self.offsets[0]
-        return np.asarray((2 * a - self.offsets[1]).max(1) - np.square(a @ self.background).sum(1))
+        near = rows.astype(np.float64) / self.scale
+        square = self.background.shape[0] == self.background.shape[1]
+        at_once = self.weights.shape[1] if square else CLASSES_AT_ONCE
+        nearest = np.full(len(rows), -np.inf)
+        for start in range(0, self.weights.shape[1], at_once):
+            classes = slice(start, start + at_once)
+            a = near @ self.weights[:, classes].astype(np.float64) - self.offsets[0, classes]
+            nearest = np.maximum(nearest, (2 * a - self.offsets[1, classes]).max(1))
+        of_background = a @ self.background if square else near @ self.background[:-1] + self.background[-1]
+        return np.asarray(nearest - np.square(of_background).sum(1))
 
     def measured(self, rows: Array, scores: Array, by: By) -> Array:
         """Return one measure (n,) of prepared rows (n, d) and their scores (n, c)."""

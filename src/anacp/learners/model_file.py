@@ -73,8 +73,12 @@ def _are_coded(tensors: Mapping[str, Tensor]) -> bool:
 
 def _in_precision(learner: "Learner[Any]", solution: Mapping[str, Tensor]) -> bool:
     """Say whether a solution is in the learner's precision; one that extreme features made wider is solved anew."""
-    outline = learner._outline(learner.n_features_in_, len(learner._knowledge.memory.classes))
-    return outline is None or all(tensor.dtype == outline[name].dtype for name, tensor in solution.items())
+    sizes = learner.n_features_in_, len(learner._knowledge.memory.classes)
+    outline = learner._outline(*sizes)
+    if outline is None:
+        return True
+    known = {**(learner._former_outline(*sizes) or {}), **outline}
+    return all(tensor.dtype == known[name].dtype for name, tensor in solution.items())
 
 
 def restored(
@@ -128,7 +132,8 @@ def restored(
 def _restored_familiarity(learner: "Learner[Any]", file: TensorFile, n_classes: int) -> Familiarity | None:
     if not file.header["solution"].get("familiarity"):
         return None
-    outline = Familiarity.outline(learner.n_features_in_, n_classes, learner.dtype)
+    found = file.sizes(FAMILIARITY).get("background", ())
+    outline = Familiarity.outline(learner.n_features_in_, n_classes, learner.dtype, found=found)
     try:
         return Familiarity.restored(file.arrays(FAMILIARITY), outline)
     except ValueError as problem:
@@ -167,20 +172,29 @@ def _check_tensors(
         }
         if file.outlines("moments.")["counts"].dtype == torch.float64:  # weights were no whole numbers
             expected |= {name: one.double() for name, one in expected.items() if name.endswith(".counts")}
-        solution = learner._outline(learner.n_features_in_, n_classes) if "solution" in file.header else {}
+        solution = _solution_outline(learner, file, n_classes) if "solution" in file.header else {}
     except (RuntimeError, ValueError, TypeError, LookupError, OverflowError) as problem:  # sizes beyond any tensor
         raise file.damage(f"no such {type(learner).__name__} can be: {problem}") from problem
     if solution is None:  # a method that does not say: whatever the file has
         solution = file.outlines(SOLUTION)
     named = {f"{SOLUTION}{name}": one for name, one in solution.items()}
     if file.header.get("solution", {}).get("familiarity"):
-        outline = Familiarity.outline(learner.n_features_in_, n_classes, learner.dtype).items()
+        found = file.sizes(FAMILIARITY).get("background", ())
+        outline = Familiarity.outline(learner.n_features_in_, n_classes, learner.dtype, found=found)
         named |= {
             f"{FAMILIARITY}{name}": learner._sized(*shape, dtype=getattr(torch, dtype))
-            for name, (shape, dtype) in outline
+            for name, (shape, dtype) in outline.items()
         }
     file.check_tensors({**expected, **named, **beside})
     return empty
+
+
+def _solution_outline(learner: "Learner[Any]", file: TensorFile, n_classes: int) -> Mapping[str, Tensor] | None:
+    """Return what the solution is to be: as it is kept now, or as it was if the file has just that."""
+    former = learner._former_outline(learner.n_features_in_, n_classes)
+    if former is not None and file.sizes(SOLUTION) == {name: tuple(one.shape) for name, one in former.items()}:
+        return former
+    return learner._outline(learner.n_features_in_, n_classes)
 
 
 def _read(file: TensorFile, name: str, empty: Statistic, n_classes: int) -> dict[str, Tensor]:

@@ -9,8 +9,8 @@ from anacp.learners.base import Learner
 from anacp.learners.formulas import cosine_scores
 from anacp.learners.memory import Memory
 from anacp.learners.solution import Solution
-from anacp.linalg import unit_rows
-from anacp.statistics import ClassMoments, Statistic
+from anacp.linalg import fresh_weights, unit_rows
+from anacp.statistics import ClassMoments, Statistic, row_blocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,11 @@ class NCM(Learner[UnitMeans]):
         return {"moments": ClassMoments(n_features, spread="diagonal", device=device)}
 
     def _solve(self, memory: Memory, before: UnitMeans | None) -> UnitMeans:
-        return UnitMeans(unit_rows(memory.moments.means).to(self._torch_dtype))
+        means = memory.moments.means
+        unit = fresh_weights(means.new_empty(0, dtype=self._torch_dtype), *means.shape)
+        for classes in row_blocks(len(means)):
+            unit[classes] = unit_rows(means[classes])
+        return UnitMeans(unit)
 
     def _outline(self, n_features: int, n_classes: int) -> dict[str, Tensor]:
         return {"means": self._sized(n_classes, n_features)}

@@ -11,11 +11,12 @@ from torch import Tensor
 
 from anacp.errors import RidgeEdgeWarning
 from anacp.learners.constraints import Constraint, is_number
-from anacp.linalg import Triangle, largest_eigenvalue, solve_psd
+from anacp.linalg import Triangle, column_blocks, largest_eigenvalue, solve_psd
 from anacp.statistics import ClassGram, ClassRows, Features, Statistic, nothing, row_blocks
 
 RidgeCriterion = Literal["gcv", "squared error", "accuracy"]
 RidgeChoice = float | RidgeCriterion
+Weights = Callable[[slice], Tensor]  # of some of the classes (m, k)
 
 # RanPAC's grid.
 RIDGES = tuple(10.0**exponent for exponent in range(-8, 9))
@@ -75,24 +76,27 @@ def check_ridge(statistics: Mapping[str, Statistic], name: str, ridge: RidgeChoi
         cast(ClassGram, statistics[name]).check_ridge(ridge)
 
 
-def solve_ridge(statistics: Mapping[str, Statistic], name: str, ridge: RidgeChoice) -> tuple[Tensor, float]:
-    """Return B = (G + λI)⁻¹ MN (m, c) of all examples, and the λ that was given or chosen."""
+def solve_ridge(
+    statistics: Mapping[str, Statistic], name: str, ridge: RidgeChoice, *, targets: Tensor | None = None
+) -> tuple[Tensor, float]:
+    """Return B = (G + λI)⁻¹ MN (m, c) of all examples, or B P for targets P, and the λ that was given or chosen."""
     gram = cast(ClassGram, statistics[name])
     if not isinstance(ridge, str):
-        return gram.solve(ridge=ridge), float(ridge)
+        return gram.solve(ridge=ridge, targets=targets), float(ridge)
     if not _holds_out(ridge):
         ridge = _choose_by_cross_validation(gram)
-        return gram.solve(ridge=ridge), ridge
+        return gram.solve(ridge=ridge, targets=targets), ridge
     held = statistics[f"{name} held out"]
     whole = gram + (held if isinstance(held, ClassGram) else _gram_of(cast(ClassRows, held), gram))
     if not gram.n or gram.n == whole.n:  # too few rows to hold any out
         ridge = _choose_by_cross_validation(whole)
     else:
-        fits = _LowRank.of(gram) if gram.n <= SHARE_OF_LOW_RANK * gram.size else _Dense(gram)
+        fits = _LowRank.of(gram) if gram.n <= SHARE_OF_LOW_RANK * gram.size else _Dense(gram.apart())
         judge = _squared_error(held) if isinstance(held, ClassGram) else _mistakes(cast(ClassRows, held), gram)
         smooth = ridge == "squared error"
         ridge = _best(fits.ridges, lambda ridge: judge(fits.weights(ridge)), until_it_rises=smooth)
-    return whole.solve(ridge=ridge), ridge
+        del fits  # with its factor
+    return whole.solve(ridge=ridge, targets=targets), ridge
 
 
 def _above_rounding(largest: float, dtype: torch.dtype) -> list[float]:
@@ -115,9 +119,9 @@ class _Dense:
         """The grid above rounding error."""
         return _above_rounding(largest_eigenvalue(self.gram.gram), self.gram.dtype)
 
-    def weights(self, ridge: float) -> Tensor:
-        """Return W(λ) (m, c)."""
-        return self.gram.solve(ridge=ridge)
+    def weights(self, ridge: float) -> Weights:
+        """Return what gives W(λ) (m, k) for some of the classes."""
+        return self.gram.solving(ridge=ridge)
 
 
 @dataclass(frozen=True)
@@ -138,16 +142,17 @@ class _LowRank:
         """The grid above rounding error."""
         return _above_rounding(largest_eigenvalue(self.inner), self.inner.dtype)
 
-    def weights(self, ridge: float) -> Tensor:
-        """Return W(λ) (m, c)."""
-        return self.factor @ solve_psd(self.inner, self.sums, shift=ridge)
+    def weights(self, ridge: float) -> Weights:
+        """Return what gives W(λ) (m, k) for some of the classes."""
+        solved = solve_psd(self.inner, self.sums, shift=ridge)
+        return lambda classes: self.factor @ solved[:, classes]
 
 
 def _choose_by_cross_validation(gram: ClassGram) -> float:
     """Return the λ with the least n·‖Y - ZW‖² / (n - degrees of freedom)²."""
-    n, (values, sums) = gram.n, gram.spectrum()
+    n, (values, power) = gram.n, gram.spectrum()
     ridges = _above_rounding(float(values[-1]) if len(values) else 0.0, values.dtype)
-    values, power = values.double(), sums.double().square().sum(0)
+    values = values.double()
 
     def freedom(ridge: float) -> float:
         return float((values / (values + ridge)).sum())
@@ -161,26 +166,38 @@ def _choose_by_cross_validation(gram: ClassGram) -> float:
     return _best(guarded or ridges[-1:], error)
 
 
-def _squared_error(held: ClassGram) -> Callable[[Tensor], float]:
+def _squared_error(held: ClassGram) -> Callable[[Weights], float]:
     """Return ‖Y - ZW‖² on the rows held out, which their Gram matrix and class sums tell."""
+    sums = held.sums
 
-    def error(weights: Tensor) -> float:
-        agreement = (weights * held.sums.mT).sum(dtype=torch.float64)
-        size = (weights * held.times(weights)).sum(dtype=torch.float64)
-        return held.n - 2 * float(agreement) + float(size)
+    def error(weights: Weights) -> float:
+        agreement = size = 0.0
+        for classes in column_blocks(len(sums)):
+            some = weights(classes)
+            agreement += float((some * sums[classes].mT).sum(dtype=torch.float64))
+            size += float((some * held.times(some)).sum(dtype=torch.float64))
+        return held.n - 2 * agreement + size
 
     return error
 
 
-def _mistakes(held: ClassRows, gram: ClassGram) -> Callable[[Tensor], float]:
+def _mistakes(held: ClassRows, gram: ClassGram) -> Callable[[Weights], float]:
     """Return the share of wrong answers on the rows held out."""
+    blocks = list(row_blocks(len(held.rows)))
 
-    def error(weights: Tensor) -> float:
-        blocks = row_blocks(len(held.rows))
-        scores = torch.cat([gram.features(held.rows[block]) @ weights for block in blocks])
-        own = scores.gather(1, held.classes[:, None]).squeeze(1)
+    def error(weights: Weights) -> float:
+        own = torch.full_like(held.rows[:, 0], -torch.inf)
+        best, largest = own.clone(), 0.0
+        for classes in column_blocks(len(gram.counts)):
+            some = weights(classes)
+            for block in blocks:
+                scores, place = gram.features(held.rows[block]) @ some, held.classes[block] - classes.start
+                inside = ((place >= 0) & (place < scores.shape[1])).nonzero().squeeze(1)
+                own[block.start + inside] = scores[inside, place[inside]]
+                best[block] = torch.maximum(best[block], scores.amax(1))
+                largest = max(largest, float(scores.abs().max()))
         # A tie is no mistake: otherwise rounding would decide between equal classes, and so choose λ.
-        return float((own < scores.amax(1) - 1e-4 * scores.abs().max()).double().mean())
+        return float((own < best - 1e-4 * largest).double().mean())
 
     return error
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import ClassVar, Literal
 
+import torch
 from torch import Tensor
 
 from anacp.catalogue import method
@@ -11,7 +12,7 @@ from anacp.learners.constraints import POSITIVE, Constraint, choice
 from anacp.learners.formulas import linear_scores
 from anacp.learners.memory import Memory
 from anacp.learners.solution import LinearWeights
-from anacp.linalg import narrowed, solve_psd
+from anacp.linalg import Factor, checked, column_blocks, factor_psd, fresh_weights, narrowed
 from anacp.statistics import ClassMoments, Statistic
 
 
@@ -68,9 +69,21 @@ class SLDA(Learner[LinearWeights]):
         moments = memory.moments
         freedom = self._freedom(moments)
         covariance = moments.scatter.scaled((1 - self.shrinkage if self.blend else 1.0) / freedom)
-        weights = solve_psd(covariance, moments.means.mT.contiguous(), shift=self.shrinkage)  # Λμ (d, c)
-        biases = -0.5 * (moments.means.mT * weights).sum(0)  # -½ μᵀΛμ (c,)
-        return LinearWeights(*narrowed(self._torch_dtype, weights, biases))
+        factor = factor_psd(covariance, shift=self.shrinkage)
+        return self._weights(factor, moments.means, self._torch_dtype)
+
+    def _weights(self, factor: Factor, means: Tensor, dtype: torch.dtype) -> LinearWeights:
+        """Return Λμ (d, c) and -½ μᵀΛμ (c,), in the precision of the means where this one cannot hold them."""
+        like = means.new_empty(0, dtype=dtype)
+        weights, biases = fresh_weights(like, means.shape[1], len(means)), like.new_empty(len(means))
+        for classes in column_blocks(len(means)):
+            solved = checked(factor.solve(means[classes].mT), len(factor), self.shrinkage)
+            own = -0.5 * (means[classes].mT * solved).sum(0)
+            solved, own = narrowed(dtype, solved, own)
+            if solved.dtype != dtype:
+                return self._weights(factor, means, solved.dtype)
+            weights[:, classes], biases[classes] = solved, own
+        return LinearWeights(weights, biases)
 
     def _check_left(self, memory: Memory) -> None:
         memory.moments.check_shrinkage(self._freedom(memory.moments) * self.shrinkage)

@@ -164,7 +164,8 @@ class Parts:
     def familiarity(self) -> Familiarity | None:
         """Return what measures familiarity; None if it is not whole, which the learner itself says in words."""
         try:
-            outline = Familiarity.outline(self.n_features, self.n_classes, self.dtype)
+            found = self.file.sizes(FAMILIARITY).get("background", ())
+            outline = Familiarity.outline(self.n_features, self.n_classes, self.dtype, found=found)
             return Familiarity.restored(self.file.arrays(FAMILIARITY), outline)
         except ValueError:
             return None
@@ -231,8 +232,9 @@ def _anacp(parts: Parts) -> Made:
     elm, n_heads = stated["classifier"] == "elm", stated["n_heads"]
     if not 0 <= n_heads <= LARGEST_ENSEMBLE:
         raise ValueError("no such number of heads")
-    for name in [f"head {h}" for h in range(n_heads)] + ["weights"] * elm:
-        parts.check(name, size, n_classes)
+    few, width = n_classes <= parts.n_features, min(n_classes, parts.n_features)
+    for name, columns in [(f"head {h}", width) for h in range(n_heads)] + [("weights", n_classes)] * elm:
+        parts.check(name, size, columns)
     roles = [f"head {h}" for h in range(n_heads)] or ["classifier"] * elm
     projections: list[Any] = [parts.projected(role) for role in roles]
     if None in projections:
@@ -241,14 +243,20 @@ def _anacp(parts: Parts) -> Made:
     if n_heads == 0 and elm:
         weights = parts.tensor("weights", size, n_classes)
         return lambda x: feature_scores(prepare(x), projections[0], weights), True
-    prototypes = parts.tensor("prototypes", n_classes, parts.n_features)
+    prototypes: Any = parts.tensor("prototypes", n_classes, parts.n_features) if few or not elm else None
     if n_heads == 0:
         return lambda x: cosine_scores(prepare(x), unit_rows(prototypes), unit_rows), False
-    heads = [parts.tensor(f"head {h}", size, n_classes) for h in range(n_heads)]
+    heads = [parts.tensor(f"head {h}", size, width) for h in range(n_heads)]
     contrastive: Any = OrdinaryProjection  # of tensors, as far as types say
-    adapt = contrastive(projections, heads, prototypes, stated["normalize"] in (True, "heads"))
+    adapt = contrastive(projections, heads, prototypes if few else None, stated["normalize"] in (True, "heads"))
     if not elm:
         return lambda x: cosine_scores(adapt(prepare(x)), unit_rows(prototypes), unit_rows), False
+    if not few:
+        features = parts.projected("classifier")
+        if features is None:
+            return None, True
+        weights = parts.tensor("weights", size, n_classes)
+        return lambda x: feature_scores(adapt.coefficients(prepare(x)), features, weights), True
     readout, weights = parts.tensor("readout", n_classes, size), parts.tensor("weights", size, n_classes)
     activate = PLAIN_ACTIVATIONS[stated["activation"]]
     return lambda x: replayed_scores(adapt.coefficients(prepare(x)), readout, activate, weights), True

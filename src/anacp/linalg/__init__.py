@@ -3,8 +3,8 @@
 from anacp.linalg.eigen import largest_eigenvalue, low_rank_factor, spectrum_of_factor, spectrum_psd
 from anacp.linalg.lengths import narrowed, near_one, ordinary_rows, unit_rows
 from anacp.linalg.roots import cholesky_factor, symmetric_roots
-from anacp.linalg.solve import Factor, checked, factor_psd, solve_psd
-from anacp.linalg.triangle import FILLED_STRIP, Triangle, fresh_matrix, symmetric
+from anacp.linalg.solve import Factor, checked, column_blocks, factor_psd, solve_psd
+from anacp.linalg.triangle import FILLED_STRIP, Triangle, fresh_matrix, fresh_weights, symmetric
 
 __all__ = [
     "FILLED_STRIP",
@@ -12,8 +12,10 @@ __all__ = [
     "Triangle",
     "checked",
     "cholesky_factor",
+    "column_blocks",
     "factor_psd",
     "fresh_matrix",
+    "fresh_weights",
     "largest_eigenvalue",
     "low_rank_factor",
     "narrowed",

@@ -22,7 +22,9 @@ def low_rank_factor(a: Triangle, beside: Tensor | None = None) -> tuple[Tensor, 
     A Cholesky factorisation pivoted block by block: the columns with the most left on the diagonal are eliminated
     together. It stops when nothing but rounding error is left, so that r is the numerical rank.
     """
-    return _low_rank_factor(a.dense(), beside)
+    factored = _low_rank_factor(a.dense(), beside, at_most=len(a))
+    assert factored is not None
+    return factored
 
 
 def largest_eigenvalue(a: Triangle) -> float:
@@ -36,19 +38,19 @@ def largest_eigenvalue(a: Triangle) -> float:
 
 
 def spectrum_psd(a: Triangle, beside: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the positive eigenvalues (r,) of `a`, ascending, and `beside` · U (k, r).
+    """Return the positive eigenvalues (r,) of `a`, ascending, and how much of `beside` lies along their vectors (r,).
 
-    U (m, r) has the eigenvectors, and the rows `beside` (k, m) lie in their span. A matrix of low rank r is factored
-    first: the work is then m·r² instead of m³.
+    That is the squared length of each column of `beside` · U, in float64: U (m, r) has the eigenvectors, and the rows
+    `beside` (k, m) lie in their span. A matrix of low rank r is factored first: the work is then m·r² instead of m³.
     """
     dense = a.dense()
-    factor, coordinates = _low_rank_factor(dense, beside)
-    if 2 * factor.shape[1] <= len(a):
-        return spectrum_of_factor(factor, coordinates)
+    factored = _low_rank_factor(dense, beside, at_most=len(a) // 2)
+    if factored is not None:
+        return spectrum_of_factor(*factored)
     values, vectors = torch.linalg.eigh(symmetric(dense))
     # Not relative to the largest eigenvalue: the mean of positive features makes that one far larger than all others.
     positive = values > _negligible(dense.diagonal())
-    return values[positive], (beside @ vectors)[:, positive]
+    return values[positive], _squares(beside, vectors[:, positive])
 
 
 def spectrum_of_factor(factor: Tensor, coordinates: Tensor) -> tuple[Tensor, Tensor]:
@@ -56,11 +58,19 @@ def spectrum_of_factor(factor: Tensor, coordinates: Tensor) -> tuple[Tensor, Ten
     values, vectors = torch.linalg.eigh(factor.mT @ factor)
     positive = values > _negligible(factor.square().sum(1))
     values = values[positive]
-    return values, coordinates @ vectors[:, positive] * values.sqrt()
+    return values, _squares(coordinates, vectors[:, positive] * values.sqrt())
 
 
-def _low_rank_factor(a: Tensor, beside: Tensor | None) -> tuple[Tensor, Tensor]:
-    """Factor a dense matrix of which the lower triangle is read."""
+def _squares(rows: Tensor, vectors: Tensor) -> Tensor:
+    """Return the squared length of each column of `rows` · `vectors`, in float64."""
+    total = torch.zeros(vectors.shape[1], dtype=torch.float64, device=rows.device)
+    for block in torch.split(rows, WIDEST):
+        total += (block @ vectors).double().square().sum(0)
+    return total
+
+
+def _low_rank_factor(a: Tensor, beside: Tensor | None, *, at_most: int) -> tuple[Tensor, Tensor] | None:
+    """Factor a dense matrix of which the lower triangle is read; None if its rank is more than `at_most`."""
     beside = a.new_zeros(0, len(a)) if beside is None else beside
     left = a.diagonal().clone()
     tolerance = _negligible(a.diagonal())
@@ -81,6 +91,8 @@ def _low_rank_factor(a: Tensor, beside: Tensor | None) -> tuple[Tensor, Tensor]:
             break
         blocks.append(columns @ (vectors[:, kept] / values[kept].sqrt()))
         rank += blocks[-1].shape[1]
+        if rank > at_most:
+            return None
         left -= blocks[-1][: len(a)].square().sum(1)
         left[pivots] = 0  # eliminated; what rounding leaves there must not be eliminated again
     rows = torch.cat(blocks, dim=1) if blocks else a.new_zeros(len(a) + len(beside), 0)

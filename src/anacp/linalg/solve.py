@@ -1,5 +1,6 @@
 """The one place where a positive-definite system is solved."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,11 +9,18 @@ import torch
 from torch import Tensor
 
 from anacp.errors import NumericalError
-from anacp.linalg.triangle import Triangle, fresh_matrix
+from anacp.linalg.triangle import Triangle, fresh_matrix, fresh_weights
 
 # A float32 factor whose smallest pivot is less than this share of the largest has hardly a digit right, and only by the
 # luck of its rounding was found at all: float64 then has to do.
 HARDLY_POSITIVE = 32 * torch.finfo(torch.float32).eps
+# Right-hand sides solved at a time: enough for full speed, so few that little lies beside the result.
+COLUMNS = 512
+
+
+def column_blocks(n_columns: int, size: int = COLUMNS) -> Iterator[slice]:
+    """Cut a number of columns into slices of at most `size`."""
+    return (slice(start, min(start + size, n_columns)) for start in range(0, n_columns, size))
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,8 +30,16 @@ class Factor:
     factor: Any  # a tensor; on a CPU an array that LAPACK reads as it lies
     dtype: torch.dtype
 
-    def solve(self, b: Tensor) -> Tensor:
-        """Return a⁻¹ b (m, k) in the precision of b."""
+    def solve(self, b: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """Return a⁻¹ b (m, k) in the precision of b, written to `out` if that is given, which may be b itself."""
+        if out is None and b.shape[1] <= COLUMNS:
+            return self._solved(b)
+        result = fresh_weights(b, *b.shape) if out is None else out
+        for columns in column_blocks(b.shape[1]):
+            result[:, columns] = self._solved(b[:, columns])
+        return result
+
+    def _solved(self, b: Tensor) -> Tensor:
         wide = b.to(self.dtype)
         if isinstance(self.factor, Tensor):
             return torch.cholesky_solve(wide, self.factor).to(b.dtype)
@@ -81,9 +97,11 @@ def solve_psd(a: Triangle, b: Tensor, *, shift: float) -> Tensor:
 
 def checked(solution: Tensor, size: int, shift: float) -> Tensor:
     """Return a solution that is finite, or say what to change."""
-    total = solution.sum(dtype=torch.float64)  # finite only if all of it is, and told in one pass without a copy
-    if not bool(torch.isfinite(total)) and not bool(torch.isfinite(solution).all()):
-        raise _not_positive(size, shift)
+    rows = solution if solution.stride(-1) == 1 else solution.mT  # as they lie
+    for part in torch.split(rows, COLUMNS):
+        total = part.sum(dtype=torch.float64)  # finite only if all of it is, and told in one pass
+        if not bool(torch.isfinite(total)) and not bool(torch.isfinite(part).all()):
+            raise _not_positive(size, shift)
     return solution
 
 

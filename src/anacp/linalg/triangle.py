@@ -156,6 +156,12 @@ def fresh_matrix(like: Tensor, n_rows: int, n_columns: int) -> Tensor:
     return torch.from_numpy(np.empty((n_rows, n_columns), dtype=torch.empty(0, dtype=like.dtype).numpy().dtype))
 
 
+def fresh_weights(like: Tensor, n_rows: int, n_columns: int) -> Tensor:
+    """Return the same, laid out as solutions keep weights: where there are more rows, column by column."""
+    tall = n_rows > n_columns
+    return fresh_matrix(like, n_columns, n_rows).mT if tall else fresh_matrix(like, n_rows, n_columns)
+
+
 def symmetric(lower: Tensor) -> Tensor:
     """Return the full symmetric matrix (m, m) of a lower triangle."""
     return lower.tril() + lower.tril(-1).mT

@@ -7,12 +7,14 @@ from anacp.doors import door
 if TYPE_CHECKING:
     from anacp.catalogue import compared_methods
     from anacp.methods.answering import Model, answer, modality_of
-    from anacp.methods.answers import Answers, Forgotten, Learned
+    from anacp.methods.answers import Answers, Conflict, Forgotten, Learned
     from anacp.methods.asking import Question
     from anacp.methods.classifier import Classifier
-    from anacp.methods.finding import find_method, methods_in
+    from anacp.methods.conflicts import OnConflict
+    from anacp.methods.finding import find_method, methods_in, untaught
     from anacp.methods.header import ModelKind, check_model_header
     from anacp.methods.hub import HubClassifier
+    from anacp.methods.learned_examples import Digests, LearnedExamples, short_digests
     from anacp.methods.loading import load
     from anacp.methods.method import Method
     from anacp.methods.moves import Moves
@@ -35,16 +37,20 @@ __all__ = [
     "Answers",
     "CODAPrompt",
     "Classifier",
+    "Conflict",
+    "Digests",
     "DualPrompt",
     "Forgotten",
     "HubClassifier",
     "JointFineTuning",
     "JointLinearProbe",
     "Learned",
+    "LearnedExamples",
     "Method",
     "Model",
     "ModelKind",
     "Moves",
+    "OnConflict",
     "OnFeatures",
     "Predictor",
     "Question",
@@ -57,6 +63,8 @@ __all__ = [
     "load",
     "methods_in",
     "modality_of",
+    "short_digests",
+    "untaught",
 ]
 
 __getattr__ = door(__name__)

@@ -21,7 +21,7 @@ from anacp.methods.answers import Answers
 from anacp.methods.asking import Asked, Question
 from anacp.methods.classifier_file import read_classifier, write_classifier
 from anacp.methods.finding import untaught
-from anacp.methods.learned_examples import LearnedExamples
+from anacp.methods.learned_examples import Digests, LearnedExamples
 from anacp.methods.lessons import checked_examples
 from anacp.methods.moves import Moves
 from anacp.methods.taught import Taught
@@ -104,6 +104,28 @@ class Classifier(Teaching, Asked):
         after = taught.moved(moves).after(taught, moves.what, len(moves), touched, source=source, undo=moves)
         changed._taught, changed._turn = after, OwnLock()
         return changed
+
+    def grown(self, learner: Learner[Any], labels: Labels, digests: Digests, *, source: object = None) -> Classifier:
+        """Return the classifier after examples that were summed elsewhere, by features of its encoder.
+
+        Parameters
+        ----------
+        learner : Learner
+            What has learned them, and nothing else, with the parameters of this one's.
+        labels, digests : arrays of shape (n,)
+            Their labels, and of each the first eight bytes of its content's digest. None was learned here before.
+        source : optional
+            Where they are from, for the journal.
+        """
+        changed = copy.copy(self)
+        examples = LearnedExamples.of_short(labels, digests)
+        changed._taught, changed._turn = self._taught.grown(learner, examples, source=source), OwnLock()
+        return changed
+
+    @property
+    def examples(self) -> LearnedExamples:
+        """Which examples were learned, as they are kept: by label and digest."""
+        return self._taught.examples
 
     def __add__(self, other: Self) -> Classifier:
         """Return a new classifier: the one that learned the examples of both."""

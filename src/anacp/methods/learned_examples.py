@@ -66,10 +66,18 @@ class LearnedExamples:
 
     def contains(self, labels: Labels, digests: Sequence[bytes]) -> NDArray[np.bool_]:
         """Return for each example whether it was learned."""  # (n,)
-        short, found = short_digests(digests), np.zeros(len(digests), bool)
+        return self.contains_short(labels, short_digests(digests))
+
+    def contains_short(self, labels: Labels, digests: Digests) -> NDArray[np.bool_]:
+        """Return for each example whether it was learned, by its digest as it is kept."""  # (n,)
+        found = np.zeros(len(digests), bool)
         for label, rows in _groups(labels):
-            found[rows] = np.isin(short[rows], self._by_class.get(label, NOTHING))
+            found[rows] = np.isin(digests[rows], self._by_class.get(label, NOTHING))
         return found
+
+    def contains_content(self, digests: Digests) -> NDArray[np.bool_]:
+        """Return for each content, by its digest as it is kept, whether it was learned as anything."""  # (n,)
+        return np.isin(digests, self._everything[0])
 
     def __add__(self, other: LearnedExamples) -> LearnedExamples:
         union = dict(self._by_class)

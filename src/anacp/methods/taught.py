@@ -106,6 +106,12 @@ class Taught:
         both = Taught(self.learner + other.learner, self.examples + other.examples)
         return both.after(self, "merge", len(other.examples), other.classes.tolist())
 
+    def grown(self, learner: Learner[Any], examples: LearnedExamples, *, source: object) -> Taught:
+        """Return what is known once this learned examples that another learner has summed, none of which it had."""
+        both = Taught(copy.copy(self.learner) + learner, self.examples + examples)
+        touched = learner.classes_.tolist()
+        return both.after(self, "learn", len(examples), touched, source=source)
+
     def without_class(self, label: Any) -> Taught:
         """Return what is known without a class, whose examples are not at hand."""
         learner = copy.copy(self.learner).unlearn_class(label)

@@ -20,31 +20,36 @@ class ContrastiveProjection:
     """u = (1/H) Σ_h φ(xR_h) W_h (Eq. 17), each head's output scaled to length one first when `normalize` is set.
 
     W_h = B_h P has rank c at most, so a head's output is kept as its c coefficients in terms of the prototypes:
-    solving, projecting and everything above work with c numbers a row instead of d.
+    solving, projecting and everything above work with c numbers a row instead of d. Of more classes than features, W_h
+    is given as it is, and the coefficients are the adapted features themselves.
 
     Works on tensors of torch and, for rows of ordinary size, on arrays of NumPy.
     """
 
     heads: Sequence[Any]  # random projections
-    weights: Sequence[Tensor]  # B_h, each (m, c)
-    prototypes: Tensor  # P (c, d)
+    weights: Sequence[Tensor]  # B_h, each (m, c), or W_h (m, d)
+    prototypes: Tensor | None  # P (c, d); None if the weights are W_h
     normalize: bool
 
     @cached_property
     def gram(self) -> Tensor:
         """PPᵀ (c, c) of prototypes brought near one."""
+        assert self.prototypes is not None
         near = self.prototypes * self.power
         return near @ near.T
 
     @cached_property
     def power(self) -> float:
         """A power of two that brings prototypes near one, where their squares would otherwise be lost."""
+        if self.prototypes is None:
+            return 1.0
         largest = float(abs(self.prototypes).max())
         return 1.0 if largest == 0 or 1e-6 < largest < 1e6 else 0.5 ** math.frexp(largest)[1]
 
     def __call__(self, x: Tensor) -> Tensor:
         """Return the adapted features u (n, d)."""
-        return self.coefficients(x) @ self.prototypes
+        coefficients = self.coefficients(x)
+        return coefficients if self.prototypes is None else coefficients @ self.prototypes
 
     def coefficients(self, x: Tensor) -> Tensor:
         """Return a (n, c) with u = a P."""
@@ -87,4 +92,8 @@ class ContrastiveProjection:
 
     def squared_lengths(self, coefficients: Tensor) -> Tensor:
         """Return ‖aP‖² (n, 1), of prototypes brought near one."""
-        return ((coefficients @ self.gram) * coefficients).sum(1)[:, None]
+        return (self.through_gram(coefficients) * coefficients).sum(1)[:, None]
+
+    def through_gram(self, coefficients: Tensor) -> Tensor:
+        """Return a PPᵀ, of prototypes brought near one."""
+        return coefficients if self.prototypes is None else coefficients @ self.gram

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from anacp.linalg import cholesky_factor, symmetric_roots, unit_rows
+from anacp.projections.many_targets import many_target_prototypes
 
 Targets = Literal["paper", "reference", "means"]
 
@@ -24,6 +25,8 @@ def target_prototypes(means: Tensor, covariance: Tensor, *, targets: Targets, re
     """
     if targets == "means":
         return means
+    if len(means) > means.shape[1]:
+        return many_target_prototypes(means, covariance, targets=targets, repulsion=repulsion)
     factor = cholesky_factor(covariance)
     centre = means.mean(0) if targets == "reference" else torch.zeros_like(means[0])
     centred = means - centre

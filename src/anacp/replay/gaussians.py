@@ -1,6 +1,6 @@
 """Pseudo-features drawn from the remembered Gaussians N(μ_c, Σ) (Section 3.3)."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import torch
@@ -37,17 +37,26 @@ class ReplayGroup:
 
 
 def replay_groups(
-    moments: ClassMoments, n_replay: int, *, n_groups: int, seed: int, role: str
+    moments: ClassMoments,
+    n_replay: int,
+    *,
+    n_groups: int,
+    seed: int,
+    role: str,
+    only: Collection[int] | None = None,
 ) -> Iterator[ReplayGroup]:
     """Yield noise for every class, n_replay rows of N(0, Σ) each.
 
     Under a shared covariance class c gets the noise of group c mod n_groups, so that a projection of the noise serves
-    many classes; noise of different groups is independent. With one covariance a class, each class is a group.
+    many classes; noise of different groups is independent. With one covariance a class, each class is a group, and
+    `only` some of them can be asked for.
     """
     n_classes, by_class = moments.n_classes, moments.spread == "class"
     n_groups = n_classes if by_class else min(n_groups, n_classes)
     factor = torch.empty(0)
     for group in range(n_groups):
+        if only is not None and group not in only:
+            continue
         classes = torch.arange(group, n_classes, n_groups, device=moments.means.device)
         normal = standard_normal(seed, f"{role}/{group}", n_replay, moments.means.shape[1]).to(moments.means)
         if by_class and moments.counts[group] <= SHARE_OF_LOW_RANK * normal.shape[1]:
@@ -59,14 +68,18 @@ def replay_groups(
         yield ReplayGroup(classes, normal * factor if factor.ndim == 1 else normal @ factor.mT, None)
 
 
-def draw(moments: ClassMoments, n_replay: int, *, seed: int, role: str) -> tuple[Tensor, Tensor]:
-    """Return independent draws for every class as rows (c·n_replay, d) and their class indices."""
-    classes = torch.arange(moments.n_classes, device=moments.means.device).repeat_interleave(n_replay)
+def draw(
+    moments: ClassMoments, n_replay: int, *, seed: int, role: str, classes: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Return independent draws for every class, or for some (k,), as rows (k·n_replay, d) and their class indices."""
+    drawn = torch.arange(moments.n_classes, device=moments.means.device) if classes is None else classes
+    classes = drawn.repeat_interleave(n_replay)
     if moments.spread == "class":
-        groups = replay_groups(moments, n_replay, n_groups=moments.n_classes, seed=seed, role=role)
+        only = frozenset(drawn.tolist())
+        groups = replay_groups(moments, n_replay, seed=seed, role=role, n_groups=moments.n_classes, only=only)
         return moments.means[classes] + torch.cat([group.noise for group in groups]), classes
     width = moments.means.shape[1]
-    normal = torch.cat([standard_normal(seed, f"{role}/{c}", n_replay, width) for c in range(moments.n_classes)])
+    normal = torch.cat([standard_normal(seed, f"{role}/{c}", n_replay, width) for c in drawn.tolist()])
     factor = covariance_factor(moments, moments.covariance())
     size = factor.abs().max().clamp_min(torch.finfo(factor.dtype).tiny)
     # Draws need no more digits than they were drawn with: one product of float32, whatever the moments are kept in.

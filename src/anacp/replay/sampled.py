@@ -18,7 +18,7 @@ def sampled_gram(
     moments: ClassMoments, projection: ContrastiveProjection, features: Readout, *, n_replay: int, seed: int
 ) -> ClassGram:
     """Draw n_replay pseudo-features a class, and return the Gram matrix of what the ELM sees of them."""
-    device, dtype = str(projection.prototypes.device), projection.prototypes.dtype
+    device, dtype = str(projection.weights[0].device), projection.weights[0].dtype
     gram = ClassGram(features, device=device, dtype=dtype).at(*nothing(device), moments.n_classes)
     return gram.plus_blocks(_gathered(_replayed(moments, projection, n_replay, seed)))
 
@@ -27,9 +27,7 @@ def _replayed(
     moments: ClassMoments, projection: ContrastiveProjection, n_replay: int, seed: int
 ) -> Iterator[tuple[Tensor, Tensor]]:
     """Yield the coefficients of pseudo-features, and their classes, a few classes at a time."""
-    dtype = projection.prototypes.dtype
-    means = moments.means.to(dtype)
-    projected_means = [head.linear(means) for head in projection.heads]
+    dtype = projection.weights[0].dtype
     for drawn in replay_groups(moments, n_replay, n_groups=REPLAY_GROUPS, seed=seed, role="replay"):
         group = drawn.to(dtype)
         projected_basis = [] if group.basis is None else [head.linear(group.basis) for head in projection.heads]
@@ -38,7 +36,8 @@ def _replayed(
                 head.linear(noise) for head in projection.heads
             ]
             for classes in torch.split(group.classes, max(1, BLOCK_ROWS // len(noise))):
-                of_classes = [projected[classes] for projected in projected_means]
+                means = moments.means[classes].to(dtype)
+                of_classes = [head.linear(means) for head in projection.heads]
                 coefficients = projection.coefficients_of_sums(of_classes, projected_noise)
                 yield coefficients, classes.repeat_interleave(len(noise))
 

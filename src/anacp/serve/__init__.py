@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from anacp.serve.fetching import LabelStudio
     from anacp.serve.guarding import LOOPBACK, hashed
     from anacp.serve.limits import Limits
+    from anacp.serve.replicas import replicated
     from anacp.serve.running import address_of, bound, run
     from anacp.serve.service import Service
 
@@ -24,6 +25,7 @@ __all__ = [
     "bound",
     "create_app",
     "hashed",
+    "replicated",
     "run",
 ]
 

@@ -105,12 +105,12 @@ def create_app(
     for routes in (teaching, predicting, model, advising, piling, exchange, work, inference, annotating):
         app.include_router(routes.router(context))
     app.include_router(health.router(context, measures))
-    _say_refusals(app)
+    say_refusals(app)
     _serve_page(app)
     return Guard(app, limits=limits, measures=measures, hosts=hosts, token=token)
 
 
-def _say_refusals(app: FastAPI) -> None:
+def say_refusals(app: FastAPI) -> None:
     """Have every error answered in one form."""
 
     def said(problem: RefusedError) -> JSONResponse:

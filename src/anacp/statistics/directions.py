@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from anacp.errors import NumericalError
-from anacp.linalg import Factor, Triangle, checked, factor_psd, fresh_matrix, solve_psd
+from anacp.linalg import Factor, Triangle, checked, factor_psd, fresh_matrix, fresh_weights, solve_psd
 from anacp.statistics.base import moved, summed
 from anacp.statistics.rounding import widest
 
@@ -83,12 +83,16 @@ class Directions:
         """Σ‖z‖²."""
         return self.energies.sum()
 
-    def solve(self, *, ridge: float) -> Tensor:
-        """Return B = Fᵀ(FFᵀ + λI)⁻¹Yᵀ (m, c) with the class sums YF."""
-        targets = self.coordinates.mT.contiguous()
+    def solve(self, *, ridge: float, targets: Tensor | None = None) -> Tensor:
+        """Return B = Fᵀ(FFᵀ + λI)⁻¹Yᵀ (m, c) with the class sums YF, or B P (m, k) for targets P (c, k)."""
+        wanted = self.coordinates.mT if targets is None else self.coordinates.mT @ targets
         if self.solved is None or self.solved.ridge != ridge or len(self.solved.factor) < len(self):
-            return self.rows.mT @ solve_psd(Triangle.gram(self.rows.mT), targets, shift=ridge)
-        return self.rows.mT @ checked(self.solved.factor.solve(targets), len(self), ridge)
+            inside = solve_psd(Triangle.gram(self.rows.mT), wanted, shift=ridge)
+        else:
+            inside = checked(self.solved.factor.solve(wanted), len(self), ridge)
+        weights = fresh_weights(self.rows, self.rows.shape[1], wanted.shape[1])
+        torch.mm(self.rows.mT, inside, out=weights)
+        return weights
 
     def factored(self, *, ridge: float) -> Self:
         """Return the same with FFᵀ + λI factored: what was factored before is extended by the directions since."""
@@ -236,6 +240,10 @@ class Directions:
         torch.cat([one.rows for one in everything], out=rows)
         coordinates = torch.cat([one.coordinates for one in everything], dim=1)
         return type(self)(rows, coordinates, torch.cat([one.energies for one in everything]), self.solved)
+
+    def at_classes(self, classes: slice) -> Self:
+        """Return these directions with the class sums of some classes only."""
+        return replace(self, coordinates=self.coordinates[classes])
 
     def at(self, sources: Tensor, places: Tensor, n_classes: int) -> Self:
         """Return these directions with class sources[i] at places[i]."""

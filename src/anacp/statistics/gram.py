@@ -1,7 +1,7 @@
 """The Gram matrix of features with their class sums: it answers ridge regression onto any per-class target."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, cast
 
@@ -14,6 +14,7 @@ from anacp.linalg import (
     Triangle,
     checked,
     factor_psd,
+    fresh_weights,
     low_rank_factor,
     solve_psd,
     spectrum_of_factor,
@@ -57,7 +58,7 @@ class SolvedTriangle:
 
     ridge: float
     factor: Factor
-    sums: Tensor  # (c, m)
+    sums: Tensor | None  # (c, m); None as long as nobody asked
     directions: Tensor  # (r, m)
 
 
@@ -192,11 +193,12 @@ class ClassGram(Statistic):
         if not self._entering:
             whole, sums = self._whole()
             self.triangle = whole.copy() if whole is self.triangle else whole
+            sums = sums.clone() if sums is self.triangle_sums else sums
             self.triangle_sums, self.directions = sums, Directions.none(len(sums), sums)
             self._solved, self._entering = None, True
         assert self.triangle is not None
         self.triangle.add_gram_(z, sign=sign)
-        self.triangle_sums = self.triangle_sums.index_add(0, classes, z if root is None else root * z, alpha=sign)
+        self.triangle_sums.index_add_(0, classes, z if root is None else root * z, alpha=sign)
 
     def _whole(self) -> tuple[Triangle, Tensor]:
         """Return G and the class sums of all rows."""
@@ -243,31 +245,66 @@ class ClassGram(Statistic):
 
     # Solving ----------------------------------------------------------------------------------------------------
 
-    def solve(self, *, ridge: float) -> Tensor:
+    def solve(self, *, ridge: float, targets: Tensor | None = None) -> Tensor:
         """Return B = (G + λI)⁻¹ MN (m, c). One-hot targets give B itself, targets P (c, k) give W = B P (Eq. 9).
 
         Of directions F beside a triangle, with A = T + λI, X = A⁻¹ times the class sums of T, Y the coordinates of the
-        other class sums, and U = A⁻¹Fᵀ (Woodbury): B = X + U (I + FU)⁻¹ (Yᵀ - FX).
+        other class sums, and U = A⁻¹Fᵀ (Woodbury): B = X + U (I + FU)⁻¹ (Yᵀ - FX). With targets, both kinds of sums are
+        multiplied by them first, so that nothing of m·c numbers is made.
         """
         if self.triangle is None:
             self.directions = self.directions.factored(ridge=ridge)  # changes no answer
-            return self.directions.solve(ridge=ridge)
-        rows, coordinates = self.directions.rows, self.directions.coordinates
+            return self.directions.solve(ridge=ridge, targets=targets)
+        if targets is None:
+            solved = self._solved_sums(ridge)
+            assert solved.sums is not None
+            return self._corrected(solved, solved.sums.mT, self.directions.coordinates.mT)
         solved = self._solved_triangle(ridge)
+        of_triangle = checked(solved.factor.solve(self.triangle_sums.mT @ targets), self.size, ridge)
+        return self._corrected(solved, of_triangle, self.directions.coordinates.mT @ targets)
+
+    def solving(self, *, ridge: float) -> Callable[[slice], Tensor]:
+        """Return what gives the columns of B (m, k) for some of the classes, and keeps nothing of m·c numbers."""
+        if self.triangle is None:
+            self.directions = self.directions.factored(ridge=ridge)
+            return lambda classes: self.directions.at_classes(classes).solve(ridge=ridge)
+        solved = self._solved_triangle(ridge)
+
+        def columns(classes: slice) -> Tensor:
+            of_triangle = checked(solved.factor.solve(self.triangle_sums[classes].mT), self.size, ridge)
+            return self._corrected(solved, of_triangle, self.directions.coordinates[classes].mT)
+
+        return columns
+
+    def apart(self) -> Self:
+        """Return the same statistic, which keeps what it solves to itself."""
+        return self._with(_solved=None)
+
+    def _corrected(self, solved: SolvedTriangle, of_triangle: Tensor, of_directions: Tensor) -> Tensor:
+        """Return X + U (I + FU)⁻¹ (Yᵀ - FX), given X (m, k) and Yᵀ (r, k)."""
+        rows = self.directions.rows
         if not len(rows):
-            return solved.sums.mT.contiguous()
+            return of_triangle
         inner = Triangle((rows @ solved.directions.mT,))  # positive: of F(T + λI)⁻¹Fᵀ
-        correction = solve_psd(inner, coordinates.mT - rows @ solved.sums.mT, shift=1.0)
-        return checked(torch.addmm(solved.sums.mT, solved.directions.mT, correction), self.size, ridge)
+        correction = solve_psd(inner, of_directions - rows @ of_triangle, shift=1.0)
+        whole = fresh_weights(of_triangle, *of_triangle.shape)
+        torch.addmm(of_triangle, solved.directions.mT, correction, out=whole)
+        return checked(whole, self.size, solved.ridge)
+
+    def _solved_sums(self, ridge: float) -> SolvedTriangle:
+        """Return the same with the class sums of T, which share their memory with the weights that they are."""
+        solved = self._solved_triangle(ridge)
+        if solved.sums is None:
+            sums = checked(solved.factor.solve(self.triangle_sums.mT), self.size, ridge)
+            self._solved = solved = replace(solved, sums=sums.mT)
+        return solved
 
     def _solved_triangle(self, ridge: float) -> SolvedTriangle:
         """Return what is solved for T and the directions, by the factor that there is."""
         assert self.triangle is not None
         solved, rows = self._solved, self.directions.rows
         if solved is None or solved.ridge != ridge:
-            factor = self._factored(self.triangle, ridge)
-            sums = checked(factor.solve(self.triangle_sums.mT.contiguous()), self.size, ridge)
-            solved = SolvedTriangle(ridge, factor, sums.mT.contiguous(), rows[:0])
+            solved = SolvedTriangle(ridge, self._factored(self.triangle, ridge), None, rows[:0])
         if len(solved.directions) < len(rows):
             latest = solved.factor.solve(rows[len(solved.directions) :].mT.contiguous())
             solved = replace(solved, directions=torch.cat([solved.directions, latest.mT]))
@@ -288,7 +325,8 @@ class ClassGram(Statistic):
 
     def weights_and_weakness(self, ridge: float) -> tuple[Tensor, float]:
         """Return Bᵀ (c, m) and ‖(G + λI)⁻¹‖_F, nearly: of T alone where few rows are beside it."""
-        solved = self._solved_triangle(ridge)
+        solved = self._solved_sums(ridge)
+        assert solved.sums is not None
         return solved.sums, _weakness(solved.factor, self.triangle_sums)
 
     def low_rank(self) -> tuple[Tensor, Tensor]:
@@ -298,7 +336,7 @@ class ClassGram(Statistic):
         return low_rank_factor(self.gram, self.sums)
 
     def spectrum(self) -> tuple[Tensor, Tensor]:
-        """Return the positive eigenvalues (r,) of G, ascending, and the class sums in terms of its eigenvectors."""
+        """Return the positive eigenvalues (r,) of G, ascending, and the squared class sums along their vectors (r,)."""
         if self.triangle is not None:
             return spectrum_psd(self.gram, self.sums)
         return spectrum_of_factor(self.directions.rows.mT, self.directions.coordinates)
@@ -338,7 +376,8 @@ class ClassGram(Statistic):
         def placed(rows: Tensor) -> Tensor:
             return moved(rows, sources, places, n_classes)
 
-        solved = self._solved and replace(self._solved, sums=placed(self._solved.sums))
+        solved = self._solved
+        solved = solved and replace(solved, sums=None if solved.sums is None else placed(solved.sums))
         return self._with(
             triangle_sums=placed(self.triangle_sums),
             directions=self.directions.at(sources, places, n_classes),
@@ -348,7 +387,10 @@ class ClassGram(Statistic):
 
     def joined(self, places: Tensor, n_classes: int) -> Self:
         """Return this statistic with class i at places[i]; class sums add, and so does what was solved of them."""
-        solved = self._solved and replace(self._solved, sums=summed(self._solved.sums, places, n_classes))
+        solved = self._solved
+        solved = solved and replace(
+            solved, sums=None if solved.sums is None else summed(solved.sums, places, n_classes)
+        )
         return self._with(
             triangle_sums=summed(self.triangle_sums, places, n_classes),
             directions=self.directions.joined(places, n_classes),
