@@ -76,7 +76,7 @@ def learn(
     if on_cluster is not None:
         modality = expected_modality(model, backbone)
         reading = cluster.Reading(label, split, on_error.value, columns, modality)
-        made = {"backbone": backbone, "learner": learner, "layers": layers, "remote_code": remote_code}
+        made: dict[str, Any] = {"backbone": backbone, "learner": learner, "layers": layers, "remote_code": remote_code}
         options: dict[str, Any] = {"strict": strict, "solve": solve, "exact": exact, "device": device}
         with kept(lambda: "The same command goes on where this one was."), locked(model):
             modality = modality or cluster.modality_of(reading, examples)

@@ -7,6 +7,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from anacp import cli, cluster, datasets, learners, methods
 from anacp.cli.method_name import method_named
 from anacp.errors import MismatchError
@@ -56,7 +58,7 @@ def learn_rows(
 def _learned_here(known: Known, examples: list[str], split: str | None) -> Known:
     for one in examples:
         rows, made_by = datasets.feature_examples(one, split=split or "train")
-        known.partial_fit(rows.items, rows.labels)
+        known.partial_fit(np.asarray(rows.items), rows.labels)
         known.features_from = known.features_from or made_by
     return known
 

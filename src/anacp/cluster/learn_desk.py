@@ -120,18 +120,17 @@ class LearnDesk:
             self._add(whole, hand.disk)
             self._tally.merged(hand.node, answer)
         elif work.method == "send":
-            self._parcels[work.what] = answer  # type: ignore[index]
+            self._parcels[_parcel(work)] = answer
         else:
-            one, disk = work.what  # type: ignore[misc]
-            self._parcels.pop((one, disk), None)
-            self._add(one, disk)
+            self._parcels.pop(_parcel(work), None)
+            self._add(work.asked[1], hand.disk)
             self._tally.brought(hand.node, answer)
 
     def lost(self, work: Work) -> None:
         """Have it done again."""
         self._busy.discard((work.method, work.what))
         if work.method == "receive":
-            self._parcels.pop(work.what, None)  # type: ignore[arg-type]
+            self._parcels.pop(_parcel(work), None)
         elif work.method in ("learn", "give_up"):
             self._put_back(work.asked[1].number)
 
@@ -151,7 +150,8 @@ class LearnDesk:
         gone = work.asked[1].halves if work.method == "merge" else [work.asked[1]]
         for one in gone:
             self.have.pop(one, None)
-        self._parcels.pop(work.what, None)  # type: ignore[arg-type]
+        if work.method == "receive":
+            self._parcels.pop(_parcel(work), None)
         self._recount()
 
     def _named(self, work: Work) -> str:
@@ -268,3 +268,10 @@ class LearnDesk:
         self._at = {node: before if one == fullest else one for node, one in self._at.items()}
         self._unclaimed.append(part)
         return True
+
+
+def _parcel(work: Work) -> tuple[Range, str]:
+    """Return which sum is sent or received, and the disk that it is for."""
+    what: Any = work.what
+    one, disk = what
+    return one, disk

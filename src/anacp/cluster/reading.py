@@ -170,16 +170,16 @@ def _places(source: str) -> list[str]:
         if inside and all(one.is_file() and _is_file(one.name) for one in inside):
             return [str(one.resolve()) for one in inside]
         return [str(path.resolve())]
-    files, path = _opened(source)
+    files, inner = _opened(source)
     scheme = source.partition(REMOTE)[0]
-    if "*" in path:
-        return [f"{scheme}{REMOTE}{one}" for one in sorted(files.glob(path))]
+    if "*" in inner:
+        return [f"{scheme}{REMOTE}{one}" for one in sorted(files.glob(inner))]
     if _is_file(source):
         return [source]
-    inside = sorted(files.find(path))
-    if not inside:
+    found: list[str] = sorted(files.find(inner))
+    if not found:
         raise MissingDataError(f"Expected files at {source}, got none. Check the address.")
-    return [f"{scheme}{REMOTE}{one}" for one in inside] if all(map(_is_file, inside)) else [source.rstrip("/")]
+    return [f"{scheme}{REMOTE}{one}" for one in found] if all(map(_is_file, found)) else [source.rstrip("/")]
 
 
 def _is_file(place: str) -> bool:

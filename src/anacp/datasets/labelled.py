@@ -197,7 +197,7 @@ def _joined(parts: Sequence[Labelled]) -> Labelled:
         labels = [str(label) for label in labels]
     items: list[Any] = [item for part in parts for item in part.items]
     left_out = tuple(one for part in parts for one in part.left_out)
-    modality: Literal["image", "text"] = parts[0].modality
+    modality: Literal["image", "text", "features"] = parts[0].modality
     return Labelled(
         items, label_array(labels), modality, left_out, tuple(note for part in parts for note in part.notes)
     )
