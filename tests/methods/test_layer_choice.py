@@ -1,4 +1,4 @@
-"""Layers chosen by the first examples: by mistakes, for good, and with the features of the layers that were chosen."""
+"""Layers chosen by the first examples: by log-loss, for good, and with the features of the layers that were chosen."""
 
 import json
 import threading
@@ -82,14 +82,16 @@ def test_few_examples_follow_a_rule(transformer, kind: str, expected: tuple) -> 
         assert classifier.encoder.origin.layers == expected
 
 
-def test_the_fewest_of_equally_good_ones() -> None:
-    def wrong(*places: int) -> torch.Tensor:
-        return torch.isin(torch.arange(100), torch.tensor(places))
-
-    assert choosing_layers._fewest([wrong(*range(30)), wrong(*range(9)), wrong(*range(8))]) == 1
-    assert choosing_layers._fewest([wrong(*range(30)), wrong(*range(20)), wrong(*range(8))]) == 2
-    # Eight more and six fewer: two of fourteen is no more than chance has.
-    assert choosing_layers._fewest([wrong(*range(14)), wrong(*range(8), *range(20, 24))]) == 0
+def test_the_log_loss_is_that_of_the_best_sharpness() -> None:
+    generator = np.random.default_rng(0)
+    truth = torch.from_numpy(generator.integers(0, 5, 300))
+    scores = torch.eye(5, dtype=torch.float64)[truth] + torch.from_numpy(generator.normal(size=(300, 5)))
+    losses = [
+        float(torch.nn.functional.cross_entropy(float(beta) * scores, truth)) for beta in np.geomspace(0.01, 100, 2000)
+    ]
+    assert 0 < losses.index(min(losses)) < 1999
+    assert choosing_layers._log_loss(scores, truth) == pytest.approx(min(losses), abs=1e-5)
+    assert choosing_layers._log_loss(-scores, truth) == pytest.approx(np.log(5), abs=1e-2)  # no sharpness helps
 
 
 def test_an_example_is_judged_by_all_others() -> None:
@@ -104,11 +106,9 @@ def test_an_example_is_judged_by_all_others() -> None:
     for left in range(40):
         others = [row for row in range(40) if row != left]
         inner = kernel[others][:, others] + choosing_layers.RIDGE * torch.eye(39, dtype=torch.float64)
-        scores = kernel[left, others] @ torch.linalg.solve(inner, targets[others])
-        expected.append(int(scores.argmax()) != classes[left])
-    found = choosing_layers._mistakes(x, classes)
-    assert 0 < sum(expected) < 40
-    assert found.tolist() == expected
+        expected.append(kernel[left, others] @ torch.linalg.solve(inner, targets[others]))
+    found = choosing_layers._left_out(x, classes)
+    torch.testing.assert_close(found, torch.stack(expected))
 
 
 def test_useful_layers_are_found(frozen) -> None:
@@ -123,8 +123,9 @@ def test_useful_layers_are_found(frozen) -> None:
     digests = [bytes([number // 256, number % 256]) * 8 for number in range(300)]
     chosen = choosing_layers.chosen_layers(encoder, x, labels, digests)
     assert chosen.origin.layers == (-2, -1, "patches")
-    mistakes = chosen.choice.mistakes
+    mistakes, losses = chosen.choice.mistakes, chosen.choice.losses
     assert mistakes[2] < min(mistakes[:2]) / 2
+    assert losses[2] == min(losses)
 
 
 def test_threads_choose_once(frozen) -> None:
@@ -172,4 +173,10 @@ def test_a_choice_survives_json_and_says_why() -> None:
     assert words == (
         "layers -3 … -1 and patches, chosen by mistakes on 200 left-out examples: -1: 25.0 %, "
         "-3 … -1 and patches: 10.0 %"
+    )
+    by_loss = LayerChoice(choice.tried, choice.mistakes, 200, (0.61, 0.4))
+    assert LayerChoice.restored(json.loads(json.dumps(by_loss.header()))) == by_loss
+    assert by_loss.words((-1,)) == (
+        "layers -1, chosen by log-loss (and mistakes) on 200 left-out examples: -1: 0.610 (25.0 %), "
+        "-3 … -1 and patches: 0.400 (10.0 %)"
     )
