@@ -142,7 +142,7 @@ def assert_close(model: Any, other: Any, x: np.ndarray) -> None:
         ("means", mine["moments.means"].numpy(), theirs["moments.means"].numpy()),
         ("scores", model.decision_function(x), scores),
     ):
-        np.testing.assert_allclose(one, wanted, rtol=1e-4, atol=1e-4 * float(np.abs(wanted).max()), err_msg=name)
+        np.testing.assert_allclose(one, wanted, rtol=1e-3, atol=1e-3 * float(np.abs(wanted).max()), err_msg=name)
 
 
 ROWS = 100  # of a shard
