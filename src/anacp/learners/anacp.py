@@ -19,6 +19,7 @@ from anacp.learners.calibration import log_positive_part
 from anacp.learners.constraints import LARGEST_ENSEMBLE, NOT_NEGATIVE, Constraint, choice, count, whole
 from anacp.learners.formulas import cosine_scores, feature_scores, replayed_scores
 from anacp.learners.memory import Memory
+from anacp.learners.regression import Regression
 from anacp.learners.ridge_choice import RIDGE_RANGE, RidgeChoice, check_ridge, ridge_statistics, solve_ridge
 from anacp.learners.solution import Solution
 from anacp.linalg import checked, factor_psd, fresh_weights, unit_rows
@@ -234,6 +235,13 @@ class AnaCP(TransformerMixin, Learner[ContrastiveSolution]):  # type: ignore[mis
         kept = None if many and self.classifier == "elm" else prototypes
         adapted = ContrastiveSolution(heads, kept, projections=self._projections(memory))
         return adapted if self.classifier == "ncm" else self._with_elm(adapted, memory, before)
+
+    def _regression(self, memory: Memory, solution: ContrastiveSolution) -> Regression | None:
+        by_class = bool(solution.heads) and solution.heads[0].shape[1] == memory.moments.n_classes
+        gram = memory.statistics.get("head 0")
+        if isinstance(self.ridge, str) or not by_class or not isinstance(gram, ClassGram):
+            return None
+        return Regression(gram, solution.heads[0], float(self.ridge))
 
     def _check_left(self, memory: Memory) -> None:
         for role, ridge in self._roles().items():

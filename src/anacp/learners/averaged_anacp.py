@@ -13,6 +13,7 @@ from anacp.learners.calibration import log_positive_part
 from anacp.learners.constraints import LARGEST_ENSEMBLE, NOT_NEGATIVE, Constraint, choice, count, whole
 from anacp.learners.members import OwnParts, member_parameters, prefix
 from anacp.learners.memory import Memory
+from anacp.learners.regression import Regression
 from anacp.learners.ridge_choice import RIDGE_RANGE
 from anacp.learners.solution import Solution
 from anacp.linalg import unit_rows
@@ -154,6 +155,9 @@ class AveragedAnaCP(Learner[AveragedSolution]):
 
     def _evidence(self, scores: Tensor) -> Tensor:
         return log_positive_part(scores)
+
+    def _regression(self, memory: Memory, solution: AveragedSolution) -> Regression | None:
+        return self._members()[0]._regression(_of(memory, 0), solution.members[0])
 
     def _check_left(self, memory: Memory) -> None:
         for i, member in enumerate(self._members()):

@@ -18,7 +18,7 @@ from torch import Tensor
 from anacp.errors import InputError, MismatchError, NotLearnedError, NumericalError
 from anacp.files import write_tensors
 from anacp.labels import Labels, label_array
-from anacp.learners.calibration import probabilities, sharpness
+from anacp.learners.calibration import matched_sharpness, probabilities, sharpness, squared_errors
 from anacp.learners.constraints import Constraint, check_parameters, choice, whole
 from anacp.learners.familiarity import KEEP, By, Familiarity, check_share, check_unknown, or_unknown
 from anacp.learners.header import MODEL
@@ -27,6 +27,7 @@ from anacp.learners.knowledge import Knowledge
 from anacp.learners.memory import WAITING_ROWS, Memory, StoredPart, stored_parts, summary_table
 from anacp.learners.model_file import contents
 from anacp.learners.reference import Reference, made_reference
+from anacp.learners.regression import Regression
 from anacp.learners.solution import Solution, Solved
 from anacp.learners.unknown import measured_familiarity
 from anacp.statistics import BLOCK_ROWS, Statistic, row_blocks, widest
@@ -121,6 +122,10 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
     def _evidence(self, scores: Tensor) -> Tensor:
         """Return what grows in proportion to the log-odds: probabilities are softmax(β·evidence)."""
         return scores
+
+    def _regression(self, memory: Memory, solution: S) -> Regression | None:
+        """Return a regression of one-hot labels that was solved on the way, if there is one; draws are judged by it."""
+        return None
 
     def _check_left(self, memory: Memory) -> None:
         """Refuse what unlearning would leave, where this method could not solve it well: by a `NumericalError`."""
@@ -587,7 +592,18 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
         if solved.sharpness is not None:
             return solved.sharpness
         reference = self._reference(known, solved)
-        return known.sharpen(solved, lambda: sharpness(self._evidence_of_drawn(reference), reference.draws))
+        return known.sharpen(solved, lambda: self._sharpness_by(reference, known, solved.solution))
+
+    def _sharpness_by(self, reference: Reference, known: Knowledge[S], solution: S) -> float:
+        """Return the sharpness by draws; where a regression tells how hard real examples are, by draws as hard."""
+        evidence, draws = self._evidence_of_drawn(reference), reference.draws
+        regression = self._regression(known.memory.absorbed(), solution)
+        held_out = regression and regression.held_out_error()
+        if regression is None or held_out is None:
+            return sharpness(evidence, draws)
+        blocks = ((block, draws.rows[block].to(self._torch_dtype)) for block in self._row_blocks(len(draws.rows)))
+        scores = in_one(len(draws.rows), ((block, regression(rows)) for block, rows in blocks))
+        return matched_sharpness(evidence, draws, squared_errors(scores, draws), held_out)
 
     def _familiarity(self, known: Knowledge[S], solved: Solved[S]) -> Familiarity:
         if solved.familiarity is not None:

@@ -16,6 +16,8 @@ from anacp.statistics import BLOCK_ROWS, ClassMoments, row_blocks
 
 # Numbers of evidence that are looked at together, in float64.
 AT_ONCE = 2**20
+# How far draws may go towards another class, as roots: a fifth of all draws go the least far.
+BOUNDS = (0.2, 0.35, 0.5, 0.65, 0.8, 1.0)
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,10 @@ class MixedDraws:
     first: Tensor  # (n,)
     second: Tensor  # (n,)
     share: Tensor  # (n,), at most one half
+
+    def of(self, chosen: Tensor) -> "MixedDraws":
+        """Return some of them."""
+        return MixedDraws(self.rows[chosen], self.first[chosen], self.second[chosen], self.share[chosen])
 
 
 def mixed_draws(moments: ClassMoments, n_rows: int, *, seed: int, role: str = "calibration") -> MixedDraws:
@@ -109,6 +115,35 @@ def sharpness(evidence: Tensor, draws: MixedDraws) -> float:
                 return beta
         beta += step
     return beta
+
+
+def squared_errors(scores: Tensor, draws: MixedDraws) -> Tensor:
+    """Return the mean of ‖y - s‖² over the two classes that a draw may be of, for scores s (n, c)."""
+    own, other = (scores.gather(1, classes[:, None]).squeeze(1) for classes in (draws.first, draws.second))
+    return scores.square().sum(1) - 2 * torch.lerp(own, other, draws.share.to(scores)) + 1
+
+
+def matched_sharpness(evidence: Tensor, draws: MixedDraws, errors: Tensor, held_out: float) -> float:
+    """Return the β for those of the draws that are as hard as examples left out, by the errors of a regression on both.
+
+    With u² / 2 of the way to another class, u uniform, those with u up to a bound are draws that go less far. β is
+    interpolated between bounds, so that rounding does not decide it.
+    """
+    way = (2 * draws.share).sqrt()
+    bounds = [bound for bound in BOUNDS if bool((way <= bound).any())]
+    means = torch.stack([errors[way <= bound].mean() for bound in bounds]).cummax(0).values.tolist()
+    above = next((i for i, mean in enumerate(means) if mean >= held_out), None)
+    if above is None:
+        return sharpness(evidence, draws)
+
+    def up_to(bound: float) -> float:
+        near = way <= bound
+        return sharpness(evidence[near], draws.of(near))
+
+    if above == 0:
+        return up_to(bounds[0])
+    part = (held_out - means[above - 1]) / (means[above] - means[above - 1])
+    return up_to(bounds[above - 1]) ** (1 - part) * up_to(bounds[above]) ** part
 
 
 def _below_largest(evidence: Tensor, classes: Tensor) -> Tensor:

@@ -20,7 +20,7 @@ from anacp.linalg import (
     spectrum_of_factor,
     spectrum_psd,
 )
-from anacp.randomness import standard_normal
+from anacp.randomness import random_signs, standard_normal
 from anacp.statistics.base import Features, Statistic, moved, root_of, summed, tallied
 from anacp.statistics.coding_error import CodingError
 from anacp.statistics.directions import Directions
@@ -50,6 +50,8 @@ ALONE, BESIDE = 1 / 2, 1 / 4
 TAKEN_OUT, EACH, AGAIN = 1 / 8, 4, 1 / 16
 # Random vectors by which a norm is estimated: of thousands of numbers each, so that a few tell it within percents.
 PROBES = 8
+# The least share of the examples that a fit must leave free, to say how far off it is on others.
+LEFT_BY_FIT = 1 / 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,6 +277,33 @@ class ClassGram(Statistic):
             return self._corrected(solved, of_triangle, self.directions.coordinates[classes].mT)
 
         return columns
+
+    def held_out_error(self, weights: Tensor, *, ridge: float) -> float | None:
+        """Return what B (m, c) is off on examples left out: the mean over them of ‖y - zB‖², y one-hot.
+
+        By generalised cross-validation, (n - tr BᵀMN - λ‖B‖²) / n over (1 - tr (G + λI)⁻¹G / n)². None where the fit
+        has taken up so much of few examples that this says nothing.
+        """
+        if not self.n:
+            return None
+        fitted = float((weights.mT * self.sums).sum(dtype=self.error.dtype))
+        residual = max(self.n - fitted - ridge * float(weights.square().sum(dtype=self.error.dtype)), 0.0)
+        left = 1 - self._freedom(ridge) / self.n
+        return residual / self.n / left**2 if left >= LEFT_BY_FIT else None
+
+    def _freedom(self, ridge: float) -> float:
+        """Return tr (G + λI)⁻¹G, by random signs v: the mean of vᵀ(v - λ(G + λI)⁻¹v)."""
+        signs = torch.from_numpy(random_signs(0, "freedom", PROBES * self.size)).to(self.triangle_sums)
+        signs = signs.view(self.size, PROBES)
+        if self.triangle is None:
+            rows = self.directions.rows
+            inside = solve_psd(Triangle.gram(rows.mT), rows @ signs, shift=ridge)
+            fitted = rows.mT @ inside
+        else:
+            solved = self._solved_triangle(ridge)
+            none = signs.new_zeros(len(self.directions), PROBES)
+            fitted = signs - ridge * self._corrected(solved, solved.factor.solve(signs), none)
+        return float((signs * fitted).sum(dtype=self.error.dtype)) / PROBES
 
     def apart(self) -> Self:
         """Return the same statistic, which keeps what it solves to itself."""
