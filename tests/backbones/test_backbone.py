@@ -1,5 +1,6 @@
 """What every backbone does: engines that agree, fingerprints that tell apart, adaptation, skipping, and manners."""
 
+import pickle
 import threading
 from pathlib import Path
 
@@ -273,3 +274,12 @@ def test_a_mirrored_photo_has_the_same_features(engine: str) -> None:
         assert np.abs(one.encode(photos) - one.encode(turned)).max() > 0.01
         np.testing.assert_allclose(two.encode(photos), expected, atol=1e-4)
         np.testing.assert_allclose(two.encode(turned), expected, atol=1e-4)
+
+
+def test_a_network_whose_layers_were_recorded_can_be_sent(transformer) -> None:
+    made = transformer("bert", engine="torch").with_layers((-2, -1))
+    texts = ["one", "one and two"]
+    before = made.encode(texts)
+    sent = pickle.loads(pickle.dumps(made))
+    assert np.array_equal(sent.encode(texts), before)
+    assert np.array_equal(made.encode(texts), before)

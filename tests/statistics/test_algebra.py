@@ -134,3 +134,34 @@ def test_faint_rows_beside_strong_ones_are_taken_out_exactly(rows: list[list[int
     x, classes = torch.tensor(rows).double() * 2.0**-24, torch.zeros(len(rows), dtype=torch.int64)
     left = of("directions", x, classes).plus(x[n_kept:], classes[n_kept:], sign=-1)
     assert_close(left.sums, of("directions", x[:n_kept], classes[:n_kept]).sums, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("kept", ["triangle", "directions", "both"])
+def test_what_a_regression_is_off_on_others_is_foreseen(kept: str) -> None:
+    """Generalised cross-validation by random signs is that by eigenvalues, and what rows that come later show."""
+    drawn, ridge = torch.Generator().manual_seed(0), 1.0
+    features = RandomProjection(20, 300, "relu", 0, "test", dtype=torch.float64)
+    n = {"triangle": 600, "directions": 140, "both": 640}[kept]
+    classes = torch.randint(5, (n + 4000,), generator=drawn)
+    means = torch.randn(5, 20, generator=drawn, dtype=torch.float64)
+    x = means[classes] + torch.randn(n + 4000, 20, generator=drawn, dtype=torch.float64)
+    gram = ClassGram(features, dtype=torch.float64).at(*nothing("cpu"), 5)
+    if kept == "both":
+        gram = gram.plus(x[:600], classes[:600])
+        gram.solve(ridge=ridge)  # what comes now is kept beside what was solved
+        gram = gram.plus(x[600:n], classes[600:n])
+        assert gram.triangle is not None
+        assert len(gram.directions)
+    else:
+        gram = gram.plus(x[:n], classes[:n])
+        assert (gram.triangle is None) == (kept == "directions")
+    weights, z = gram.solve(ridge=ridge), features(x)
+    off = (torch.nn.functional.one_hot(classes, 5) - z @ weights).square().sum(1)
+    energies = torch.linalg.eigvalsh(z[:n].mT @ z[:n]).clamp_min(0)
+    left = 1 - float((energies / (energies + ridge)).sum()) / n
+    found = gram.held_out_error(weights, ridge=ridge)
+    if left < 1 / 4:
+        assert found is None
+    else:
+        assert found == pytest.approx(float(off[:n].mean()) / left**2, rel=0.05)
+        assert found == pytest.approx(float(off[n:].mean()), rel=0.25)

@@ -1,5 +1,6 @@
 """A frozen network with its pooling: arrays in, features out."""
 
+import copy
 import hashlib
 from typing import Any
 
@@ -10,6 +11,9 @@ from torch import Tensor, nn
 from anacp.backbones.presets import Pooling
 from anacp.backbones.views import LAST_LAYER, PATCHES, Layer, Layers, LayerView
 from anacp.errors import MismatchError
+
+# Where transformers has its hooks from, and how it marks a network that has them.
+RECORDING, HOOKED = "transformers.utils.output_capturing", "_output_capturing_hooks_installed"
 
 
 class PooledNetwork(nn.Module):
@@ -31,6 +35,17 @@ class PooledNetwork(nn.Module):
         self.network = network
         self.pooling = pooling
         self.layers = layers
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the hooks by which transformers records layers: they cannot be sent, and come back when needed."""
+        weights = {id(tensor): tensor for tensor in (*self.network.parameters(), *self.network.buffers())}
+        network = copy.deepcopy(self.network, weights)
+        for module in network.modules():
+            module.__dict__.pop(HOOKED, None)
+            hooks = module._forward_hooks.items()
+            for key in [key for key, hook in hooks if getattr(hook, "__module__", "") == RECORDING]:
+                del module._forward_hooks[key]
+        return {**self.__dict__, "_modules": {**self._modules, "network": network}}
 
     def forward(self, inputs: Tensor, attention_mask: Tensor | None = None) -> Tensor:
         """Return features (n, d) of pixels (n, 3, h, w), or of token numbers (n, t) with their mask (n, t)."""

@@ -7,8 +7,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-
 from anacp import cli, cluster, datasets, methods
 from anacp.errors import InputError
 
@@ -39,6 +37,8 @@ def learn_there(
     console: cli.Screen,
 ) -> There:
     """Teach a classifier on a cluster, and save it."""
+    import numpy as np  # not before it is needed
+
     with cli.shown_progress(console) as report:
         workers = cluster.pool_of(nodes, classifier.encoder, device=device)
         options: dict[str, Any] = {"strict": strict, "on_conflict": reading.on_error, "workers": workers}

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from time import perf_counter
-from typing import Any
-
-import numpy as np
+from typing import Any, TypeAlias, cast
 
 from anacp import cli, cluster, datasets, learners, methods
 from anacp.cli.method_name import method_named
@@ -17,7 +15,7 @@ from anacp.progress import Report
 from anacp.words import counted, format_bytes, listed, visible
 
 UNTAUGHT = "AnaCP"
-Known = learners.Learner[Any]
+Known: TypeAlias = "learners.Learner[Any]"
 
 
 def learn_rows(
@@ -58,7 +56,7 @@ def learn_rows(
 def _learned_here(known: Known, examples: list[str], split: str | None) -> Known:
     for one in examples:
         rows, made_by = datasets.feature_examples(one, split=split or "train")
-        known.partial_fit(np.asarray(rows.items), rows.labels)
+        known.partial_fit(cast(Any, rows.items), rows.labels)
         known.features_from = known.features_from or made_by
     return known
 

@@ -598,7 +598,7 @@ class Learner(ClassifierMixin, BaseEstimator, ABC, Generic[S]):  # type: ignore[
         """Return the sharpness by draws; where a regression tells how hard real examples are, by draws as hard."""
         evidence, draws = self._evidence_of_drawn(reference), reference.draws
         regression = self._regression(known.memory.absorbed(), solution)
-        held_out = regression and regression.held_out_error()
+        held_out = None if regression is None else regression.held_out_error()
         if regression is None or held_out is None:
             return sharpness(evidence, draws)
         blocks = ((block, draws.rows[block].to(self._torch_dtype)) for block in self._row_blocks(len(draws.rows)))

@@ -142,8 +142,8 @@ def matched_sharpness(evidence: Tensor, draws: MixedDraws, errors: Tensor, held_
 
     if above == 0:
         return up_to(bounds[0])
-    part = (held_out - means[above - 1]) / (means[above] - means[above - 1])
-    return up_to(bounds[above - 1]) ** (1 - part) * up_to(bounds[above]) ** part
+    part: float = (held_out - means[above - 1]) / (means[above] - means[above - 1])
+    return float(up_to(bounds[above - 1]) ** (1 - part) * up_to(bounds[above]) ** part)
 
 
 def _below_largest(evidence: Tensor, classes: Tensor) -> Tensor:
