@@ -3,7 +3,7 @@
 PYTHON ?= python3
 PIP = .venv/bin/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: demo test lint golden torture bench samples lock docs dist clean
+.PHONY: demo test cluster lint golden torture bench samples lock docs dist clean
 
 .venv/installed: pyproject.toml constraints.txt requirements.lock
 	$(PYTHON) -m venv .venv
@@ -18,10 +18,13 @@ lock:
 demo: .venv/installed
 	.venv/bin/anacp demo
 
-# The tests are many and small: two processes of one thread each are faster than one of two. Those that need a Ray
-# cluster are one group, so that one of the two processes starts one, and the other none.
+# The tests are many and small: two processes of one thread each are faster than one of two.
 test: .venv/installed
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -m "not golden" -n 2 --dist loadgroup --durations 10
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -m "not golden and not cluster" -n 2 --durations 10
+
+# On a real Ray cluster of three nodes on this machine, some of which are taken away; minutes, and nothing beside it.
+cluster: .venv/installed
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -m cluster --durations 10
 
 golden: .venv/installed
 	.venv/bin/python -m pytest -m golden -s

@@ -20,7 +20,7 @@ from tests.adaptation.models import examples
 from tests.cluster.conftest import assert_close, learner, options
 from tests.cluster.pictures import picture
 
-pytestmark = pytest.mark.xdist_group("cluster")
+pytestmark = pytest.mark.cluster
 
 Maker = Callable[..., Backbone]
 READING = cluster.Reading()

@@ -8,7 +8,7 @@ from anacp import cluster
 from anacp.cluster.connecting import check_versions, node_versions, own_versions
 from anacp.errors import MismatchError, UnavailableError
 
-pytestmark = pytest.mark.xdist_group("cluster")
+pytestmark = pytest.mark.cluster
 
 
 def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

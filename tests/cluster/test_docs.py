@@ -10,7 +10,7 @@ from anacp import cluster
 from tests.backbones.models import needs_minilm
 from tests.methods.inputs import SENTENCES, table
 
-pytestmark = pytest.mark.xdist_group("cluster")
+pytestmark = pytest.mark.cluster
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "cluster.md"
 
 

@@ -18,7 +18,7 @@ from anacp.files import home
 from tests.adaptation.models import examples
 from tests.cluster.conftest import end
 
-pytestmark = pytest.mark.xdist_group("cluster")
+pytestmark = pytest.mark.cluster
 
 
 def table(path: Path, texts: list[str]) -> str:

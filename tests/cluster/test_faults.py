@@ -9,7 +9,7 @@ from anacp import cluster
 from anacp.progress import Progress
 from tests.cluster.conftest import Machines, assert_same, end, killed, learner, options
 
-pytestmark = pytest.mark.xdist_group("cluster")
+pytestmark = pytest.mark.cluster
 
 SCHEDULES = 20
 SEED = 20260

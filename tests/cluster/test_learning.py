@@ -16,7 +16,7 @@ from anacp.errors import MismatchError
 from anacp.files import home
 from tests.cluster.conftest import Machines, assert_close, assert_same, end, learner, options, tensors
 
-pytestmark = pytest.mark.xdist_group("cluster")
+pytestmark = pytest.mark.cluster
 
 
 def test_the_sum_is_the_formula_to_the_bit_and_the_model_of_one_machine(

@@ -20,7 +20,7 @@ from tests.serve.serving import Asker, empty, text_of
 from tests.serve.serving import answering as asked
 
 LACKING = find_spec("ray") is None or find_spec("aiohttp_cors") is None  # which only ray[serve] brings
-pytestmark = [pytest.mark.xdist_group("cluster")]
+pytestmark = pytest.mark.cluster
 needs_serve = pytest.mark.skipif(LACKING, reason="needs Ray Serve: pip install 'anacp[ray-serve]'")
 
 

@@ -15,7 +15,7 @@ from tests.cluster.conftest import Machines, killed
 from tests.experiments.test_killed import comparable
 from tests.reports.made import write_features
 
-pytestmark = pytest.mark.xdist_group("cluster")
+pytestmark = pytest.mark.cluster
 
 # Says in which process and on which node it works, and goes on when it may.
 WAITING = """

@@ -149,8 +149,13 @@ class Pool:
             return
         try:
             answer = ray.get(hand.reference) if work.fetched else hand.reference
-        except ray.exceptions.RayTaskError:
-            raise  # a mistake of ours: it says where
+        except ray.exceptions.RayTaskError as problem:
+            cause = problem.cause
+            if isinstance(cause, ray.exceptions.RayTaskError) or not isinstance(cause, ray.exceptions.RayError):
+                raise  # a mistake of ours: it says where
+            hand.work = None  # what it was given was lost on its way, with the process that gave it
+            self._back(hand, work, desk)
+            return
         except ray.exceptions.RayError as problem:
             died = isinstance(problem, ray.exceptions.RayActorError)
             if work.method == "hello" or (died and problem.actor_id in (None, hand.actor._actor_id.hex())):
