@@ -161,13 +161,13 @@ def test_the_papers_configuration_stores_less_than_half_of_the_papers_count(caps
         anacp.AnaCP(n_projected=-1).parts(n_features=768, n_classes=200)
 
 
-@pytest.mark.parametrize("name", ["clinc150", "cifar100"])
-def test_confidence_means_something(name: str) -> None:
+@pytest.mark.parametrize(("name", "at_most"), [("clinc150", 0.02), ("cifar100", 0.03)])
+def test_confidence_means_something(name: str, at_most: float) -> None:
     sample = anacp.load_sample(name)
     model = anacp.AnaCP().partial_fit(sample.x_train, sample.y_train)
     probabilities = model.predict_proba(sample.x_test)
     correct = model.classes_[probabilities.argmax(1)] == sample.y_test
-    assert expected_calibration_error(probabilities.max(1), correct) < 0.05
+    assert expected_calibration_error(probabilities.max(1), correct) < at_most
 
 
 def test_float32_merge_and_unlearn_predict_the_same_on_real_features() -> None:
