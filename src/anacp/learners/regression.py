@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from anacp.errors import NumericalError
 from anacp.statistics import ClassGram
 
 
@@ -21,4 +22,7 @@ class Regression:
 
     def held_out_error(self) -> float | None:
         """Return the mean of ‖y - zB‖² over examples left out, if the statistics tell."""
-        return self.gram.held_out_error(self.weights, ridge=self.ridge)
+        try:
+            return self.gram.held_out_error(self.weights, ridge=self.ridge)
+        except NumericalError:  # a solution that was saved is good for more than statistics in few bits
+            return None
