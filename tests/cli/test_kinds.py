@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from anacp import AnaCP
+from anacp import AnaCP, load
 from anacp.cli.app import app
 from anacp.statistics import coding
 from tests.adaptation.models import WORDS, tiny
@@ -96,3 +96,15 @@ def test_features_of_another_network_are_told(tmp_path: Path, error_of: Callable
         assert "got 5 in" in error_of(command, model, tmp_path / "narrow.npz")
         assert "Expected the name of a network" in error_of(command, model, tmp_path / "odd.npz")
     assert json.loads(run("evaluate", model, tmp_path / "other.npz", "--json"))["warnings"]
+
+
+def test_rows_of_features_are_learned_without_a_network(
+    features: str, tmp_path: Path, error_of: Callable[..., str]
+) -> None:
+    model = tmp_path / "rows.anacp"
+    for option, value in (("--backbone", "minilm-l6"), ("--layers", "last")):
+        error = error_of("learn", features, "--model", model, option, value)
+        assert "Expected no --backbone and no --layers for rows of features" in error
+        assert not model.exists()
+    run("learn", features, "--model", model, "--learner", "NCM")
+    assert load(model).classes_.tolist() == sorted({*np.load(features)["ytr"].tolist()})

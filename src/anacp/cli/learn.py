@@ -34,7 +34,7 @@ from anacp.cli.options import (
 )
 from anacp.cli.sources import expected_modality, source_of
 from anacp.cli.stopping import FileBefore, kept
-from anacp.errors import InputError, MismatchError
+from anacp.errors import InputError, MismatchError, ParameterError
 from anacp.files import home, locked
 from anacp.words import counted
 
@@ -69,6 +69,11 @@ def learn(
     """Learn labelled examples: new classes, more of old ones, or both. What is known already is left out."""
     console = cli.Screen(quiet=as_json)
     if label is None and all(map(cluster.has_features, examples)):
+        if backbone is not None or layers is not None:
+            raise ParameterError(
+                f"Expected no --backbone and no --layers for rows of features, got {backbone or layers!r} with "
+                f"{', '.join(examples)}. Leave it out: no network is asked."
+            )
         stated: dict[str, Any] = {"solve": solve, "exact": exact, "as_json": as_json}
         learn_rows(model, examples, learner=learner, split=split, address=on_cluster, **stated)
         return
